@@ -1,0 +1,63 @@
+import { BatchFeed, failUntaken } from './context/batches';
+import { itemContext } from './context/item';
+import { Invocation } from './invocation';
+import type { WorkItem } from './item-source';
+import type { UnitRun } from './unit-run';
+
+/** Runs a unit's items through its payload, as many at once as the unit has slots. */
+export async function runItems(unit: UnitRun): Promise<void> {
+  if (unit.payload.batches) return runBatches(unit);
+  await Promise.all(Array.from({ length: unit.slots }, () => runSlot(unit)));
+}
+
+/** One slot: an item after the other, until there is none or the unit is stopping. */
+async function runSlot(unit: UnitRun): Promise<void> {
+  for (let work = await unit.take(); work; work = await unit.take()) {
+    await runOne(unit, work);
+    await unit.relieve();
+  }
+}
+
+async function runOne(unit: UnitRun, work: WorkItem): Promise<void> {
+  const item = unit.parse(work);
+  if (!item) return;
+  const invocation = new Invocation(unit.log);
+  invocation.deadline = unit.clock.now() + unit.plan.itemTimeoutMs;
+  const context = itemContext(unit, invocation, item, work);
+  unit.buffer.running++;
+  const ending = await unit.invoke(
+    invocation,
+    () => [work],
+    () => call(unit, 'run', item, context),
+  );
+  unit.buffer.running--;
+  unit.record(work, ending, invocation.stopReason);
+}
+
+/** Calls `batches` until the unit's items are through: a call that fails ends its own batch, and the next goes on. */
+async function runBatches(unit: UnitRun): Promise<void> {
+  while (!unit.stopping && !(await isThrough(unit))) {
+    const invocation = new Invocation(unit.log);
+    const feed = new BatchFeed(unit, invocation);
+    const ending = await unit.invoke(
+      invocation,
+      () => feed.inHand,
+      () => call(unit, 'batches', feed.context),
+    );
+    feed.end(ending);
+    unit.buffer.running = 0;
+    if (feed.given === 0 && 'value' in ending) await failUntaken(unit);
+    if (feed.given === 0 && 'error' in ending) await feed.failNext(ending);
+    await unit.relieve();
+  }
+}
+
+async function isThrough(unit: UnitRun): Promise<boolean> {
+  await unit.source.fill();
+  return unit.source.peek() === undefined;
+}
+
+/** The one place where payload code is called. */
+function call(unit: UnitRun, handler: 'run' | 'batches', ...args: unknown[]): unknown {
+  return (unit.payload[handler] as (...all: unknown[]) => unknown)(...args);
+}

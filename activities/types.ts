@@ -1,0 +1,52 @@
+import type { JobState } from '../model/states';
+
+/** Names a job and the start of its workflow that is speaking. */
+export interface JobRef {
+  readonly jobId: string;
+  readonly jobNo: number;
+  readonly generation: number;
+}
+
+/** One delivery of a unit. Index sets travel encoded, see `model/index-set`. */
+export interface UnitInput extends JobRef {
+  readonly seq: number;
+  readonly set: string;
+  /** Items that it may have in flight at once. */
+  readonly slots: number;
+}
+
+/** What a unit answers; it does not throw for anything a payload does. */
+export interface UnitResult {
+  /** Items it did not start. */
+  readonly handedBack: string;
+  /** Earliest due time among its parked items, ms since the epoch. */
+  readonly nextDue: number | null;
+  /** Attempts that ended in it. */
+  readonly ran: number;
+  readonly wallMs: number;
+  /** Nothing should be sent for this long, ms. */
+  readonly holdMs?: number;
+}
+
+/** How the queue delivers a unit to run-unit: a way to say "alive", and to hear "stop". */
+export interface Delivery {
+  heartbeat(): void;
+  /** Aborted when the queue wants the unit back; run-unit then looks at the job's row. */
+  readonly stop: AbortSignal;
+}
+
+/** The activities as their callers see them. */
+export interface Activities {
+  runUnit(input: UnitInput, delivery: Delivery): Promise<UnitResult>;
+  /** Where a later generation begins. */
+  begin(ref: JobRef): Promise<{ cursor: number; nextDue: number | null; paused: boolean; cancel: boolean }>;
+  claimDue(
+    ref: JobRef & { exclude: string; limit: number },
+  ): Promise<{ set: string; more: boolean; nextDue: number | null }>;
+  recover(ref: JobRef & { seq: number; set: string }): Promise<{ open: string; nextDue: number | null }>;
+  /** Writes the cancel row, if nobody has. */
+  recordCancel(ref: JobRef & { by: string }): Promise<void>;
+  /** Gives every open item the outcome that a cancel gives. */
+  settle(ref: JobRef): Promise<{ skipped: number }>;
+  finalize(ref: JobRef & { round: number }): Promise<{ state: JobState } | { missing: string; nextDue: number | null }>;
+}

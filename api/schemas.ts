@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { JOB_STATES, OUTCOMES } from '../model/states';
+import { isStorableName } from '../store';
+
+/** Requests and responses of the HTTP surface, all in one place; the OpenAPI document is made from them. */
+
+export const MAX_ITEM_ID_BYTES = 256;
+const NAME_BYTES = 256;
+
+/** A text that is compared and indexed: see `store/text.ts`. */
+const name = z
+  .string()
+  .min(1)
+  .refine((text) => Buffer.byteLength(text) <= NAME_BYTES, `over ${NAME_BYTES} bytes`)
+  .refine(isStorableName, 'has U+0000 or a lone surrogate');
+
+export const labelsSchema = z
+  .record(name, name)
+  .refine((labels) => Object.keys(labels).length <= 20, 'over 20 labels')
+  .meta({ description: 'Up to 20 texts by which jobs are found again' });
+
+export const optionsSchema = z
+  .strictObject({
+    concurrency: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .meta({ description: 'Items in flight at once; at most what the capability allows' }),
+    maxAttempts: z
+      .int()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Attempts an item gets; at most what the capability allows' }),
+  })
+  .meta({ description: 'How the job is run' });
+
+export const headSchema = z.object({
+  capability: z
+    .string('a capability such as name@1 is needed')
+    .min(1)
+    .max(200)
+    .meta({ description: 'name@version; a bare name takes the newest version' }),
+  params: z.unknown().optional(),
+  labels: labelsSchema.optional(),
+  options: optionsSchema.optional(),
+});
+export type SubmitHead = z.output<typeof headSchema>;
+
+export const itemSchema = z.object({
+  id: z.string().meta({ description: `1 to ${MAX_ITEM_ID_BYTES} bytes, unique in the job; compared byte by byte` }),
+  input: z.unknown().meta({ description: 'Checked against the schema of the capability before the first attempt' }),
+});
+
+export const submitSchema = headSchema.extend({ items: z.array(itemSchema).min(1).max(300_000) });
+
+const time = z.iso.datetime();
+const count = z.int().min(0);
+const outcomeCounts = { succeeded: count, failed: count, needs_review: count, skipped: count };
+
+export const jobSchema = z.object({
+  id: z.string(),
+  capability: z.string(),
+  state: z.enum(JOB_STATES),
+  items: count,
+  counts: z.object({ pending: count, running: count, waiting: count, deferred: count, ...outcomeCounts }),
+  labels: z.record(z.string(), z.string()),
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  temporal: z.object({ workflowId: z.string(), url: z.string().nullable() }),
+  cancel: z.object({ at: time, by: z.string() }).optional(),
+  statement: z
+    .object({
+      items: count,
+      outcomes: z.object(outcomeCounts),
+      attempts: count,
+      usage: z.record(z.string(), z.number()),
+    })
+    .optional(),
+});
+export type JobJson = z.output<typeof jobSchema>;
+
+const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  stack: z.string().optional(),
+  causes: z.array(z.string()).optional(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
+
+export const itemViewSchema = z.object({
+  id: z.string(),
+  index: count,
+  state: z.enum([...OUTCOMES, 'pending', 'running', 'waiting', 'deferred']),
+  attempts: count,
+  result: z.unknown().optional(),
+  error: errorSchema.optional(),
+  reason: z.string().optional(),
+  draft: z.unknown().optional(),
+  finishedAt: time.nullable(),
+  parked: z.object({ due: time, deferrals: count, error: errorSchema.nullable() }).optional(),
+  progress: z.object({ done: z.number(), total: z.number().optional(), note: z.string().optional() }).optional(),
+});
+export type ItemJson = z.output<typeof itemViewSchema>;
+
+const wholeNumber = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+
+export const pageQuery = z.object({
+  after: z.string().optional().meta({ description: 'The `next` of the page before' }),
+  limit: wholeNumber(1, 1_000).default(100),
+});
+export const jobQuery = z.object({
+  wait: wholeNumber(0, 60).default(0).meta({ description: 'Seconds to wait for the end of the job' }),
+});
+export const jobsQuery = pageQuery.extend({
+  state: z.enum(JOB_STATES).optional(),
+  capability: z.string().optional(),
+  label: z
+    .string()
+    .regex(/^[^:]+:.+$/s, 'write key:value')
+    .optional(),
+});
+export const itemsQuery = pageQuery.extend({ outcome: z.enum(OUTCOMES).optional() });
+export const resultsQuery = z.object({ outcome: z.enum(OUTCOMES).optional() });
+
+const next = z.string().nullable();
+export const jobsPageSchema = z.object({ jobs: z.array(jobSchema), next });
+export const itemsPageSchema = z.object({ items: z.array(itemViewSchema), next });
+export const logPageSchema = z.object({
+  lines: z.array(
+    z.object({
+      no: count,
+      at: time,
+      level: z.enum(['info', 'warn', 'error']),
+      source: z.enum(['runner', 'payload']),
+      message: z.string(),
+      itemId: z.string().nullable(),
+    }),
+  ),
+  next,
+});
+
+export const manifestSchema = z.object({
+  capabilities: z.array(
+    z.object({
+      capability: z.string(),
+      name: z.string(),
+      version: count,
+      description: z.string(),
+      takes: z.enum(['items', 'batches']),
+      input: z.unknown(),
+      params: z.unknown(),
+      result: z.unknown(),
+      limits: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  ceilings: z.array(z.object({ name: z.string(), scope: z.string(), value: z.number(), setBy: z.string() })),
+});
+
+export const healthSchema = z.object({ status: z.enum(['ok', 'unavailable']), problems: z.array(z.string()) });
+export const deepHealthSchema = healthSchema.extend({
+  warnings: z.array(z.string()),
+  workers: z.array(
+    z.object({
+      id: z.string(),
+      pool: z.string(),
+      capabilities: z.array(z.string()),
+      ceilings: z.record(z.string(), z.number()),
+      memoryMb: z.number(),
+      startedAt: time,
+      beatAt: time,
+    }),
+  ),
+  stuckJobs: z.array(z.string()),
+});
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    remedy: z.string(),
+    issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .loose();

@@ -1,0 +1,47 @@
+import type { JobQueue } from '../queue';
+import type { ItemCounts, ItemView, JobRecord } from '../store';
+import type { ItemJson, JobJson } from './schemas';
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}
+
+export function jobJson(job: JobRecord, counts: ItemCounts, queue: JobQueue): JobJson {
+  const { pending, running, waiting, deferred, succeeded, failed, needs_review, skipped } = counts;
+  return {
+    id: job.id,
+    capability: job.capability,
+    state: job.state,
+    items: job.items,
+    counts: { pending, running, waiting, deferred, succeeded, failed, needs_review, skipped },
+    labels: { ...job.labels },
+    createdAt: iso(job.createdAt),
+    startedAt: isoOrNull(job.startedAt),
+    finishedAt: isoOrNull(job.finishedAt),
+    temporal: { workflowId: job.id, url: queue.url(job.id) ?? null },
+    ...(job.cancel && { cancel: { at: iso(job.cancel.at), by: job.cancel.by } }),
+    ...(job.statement && {
+      statement: { ...job.statement, outcomes: { ...job.statement.outcomes }, usage: { ...job.statement.usage } },
+    }),
+  };
+}
+
+export function itemJson(item: ItemView): ItemJson {
+  const { parked } = item;
+  return {
+    id: item.id,
+    index: item.index,
+    state: item.state,
+    attempts: item.attempts,
+    ...(item.body as Pick<ItemJson, 'result' | 'error' | 'reason' | 'draft'>),
+    finishedAt: isoOrNull(item.finishedAt),
+    ...(parked && {
+      parked: { due: iso(parked.due), deferrals: parked.deferrals, error: parked.error as ItemJson['error'] & object },
+    }),
+    ...(item.progress && { progress: item.progress as ItemJson['progress'] & object }),
+  };
+}

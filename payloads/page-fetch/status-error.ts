@@ -1,0 +1,19 @@
+import { Defer, Reject } from '../../contract';
+import { codedError } from './errors';
+import { retryAfterMs } from './retry-after';
+
+/**
+ * What an answer's status means for the item; undefined for 2xx.
+ * - 429, and 503 with a Retry-After: `Defer` until then;
+ * - any other 5xx: an error to be retried, code `http_503`;
+ * - the rest (4xx, a 3xx that is no redirect): `Reject`, code `http_404`: asking again gives the same.
+ */
+export function statusError(status: number, retryAfter: string | null, now: number): Error | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const message = `the server answered ${status}`;
+  if (status === 429 || (status === 503 && retryAfter !== null)) {
+    return new Defer(message, { after: retryAfterMs(retryAfter, now) });
+  }
+  const code = `http_${status}`;
+  return status >= 500 ? codedError(code, message) : new Reject(message, { code });
+}

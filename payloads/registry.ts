@@ -1,0 +1,8 @@
+import { createRegistry } from '../contract';
+import pageFetch from './page-fetch';
+import { itemEcho } from './trial/item-echo';
+import { itemSleep } from './trial/item-sleep';
+import vehicleNormalize from './vehicle-normalize';
+
+/** Every payload of this deployment: all that the runner imports from here. */
+export const registry = createRegistry([itemEcho, itemSleep, pageFetch, vehicleNormalize]);

@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+import { DuplicateItemId, IdempotencyConflict } from '../errors';
+import type { Intake, JobRecord, NewItem, NewJob } from '../port';
+import type { Database, SqlDialect } from './dialect';
+import { toJob } from './rows';
+
+/** Rows removed by one transaction, so that dropping a large upload stops nobody. */
+const DROP_CHUNK = 10_000;
+
+/** In place of an upload's count of items: it is being dropped, and can neither be added to nor sealed. */
+export const DROPPED = -1;
+
+export function createIntake(dialect: SqlDialect, now: () => number): Intake {
+  const { read, write, from, column } = dialect;
+  const drop = async (upload: number): Promise<void> => {
+    for (let more = true; more;) more = await write((trx) => dropChunk(trx, upload));
+  };
+
+  return {
+    openUpload: (tenant) =>
+      write(async (trx) => {
+        const row = await trx
+          .insertInto('uploads')
+          .values({ tenant, items: 0, touched_at: now() })
+          .returning('no')
+          .executeTakeFirstOrThrow();
+        return Number(row.no);
+      }),
+
+    addItems: (upload, items) =>
+      write(async (trx) => {
+        const touched = await trx
+          .updateTable('uploads')
+          .set((eb) => ({ items: eb('items', '+', items.length), touched_at: now() }))
+          .where('no', '=', upload)
+          .where('items', '>=', 0)
+          .executeTakeFirst();
+        if (touched.numUpdatedRows === 0n) throw new Error('the upload is gone: it was idle for too long');
+        const rows = items.map((item) => [item.index, item.id, item.input]);
+        const inserted = await sql`
+          insert into items (job_no, idx, id, input)
+          select ${upload}, ${column(0, 'integer')}, ${column(1, 'text')}, ${column(2, 'text')} from ${from(rows)}
+          where true on conflict do nothing`.execute(trx);
+        if (Number(inserted.numAffectedRows) !== items.length) throw await findDuplicate(trx, upload, items);
+      }),
+
+    seal: async (upload, job) => {
+      const sealed = await write(async (trx) => {
+        const known = await keyHolder(trx, job);
+        if (known) {
+          await markDropped(trx, upload);
+          return { job: known, created: false };
+        }
+        const taken = await trx.deleteFrom('uploads').where('no', '=', upload).returning('items').executeTakeFirst();
+        if (taken?.items !== job.items)
+          throw new Error(`the upload holds ${taken?.items ?? 0} items, not ${job.items}`);
+        return { job: await insertJob(trx, upload, job, now()), created: true };
+      });
+      if (!sealed.created) await drop(upload);
+      return sealed;
+    },
+
+    dropUpload: drop,
+
+    brokenUploads: (before) =>
+      read(async (db) => {
+        const rows = await db
+          .selectFrom('uploads')
+          .select('no')
+          .where('touched_at', '<', before)
+          .orderBy('touched_at')
+          .limit(100)
+          .execute();
+        return rows.map((row) => Number(row.no));
+      }),
+  };
+}
+
+/** Which of the items is there already, be it from an earlier batch or this one. */
+async function findDuplicate(trx: Database, upload: number, items: readonly NewItem[]): Promise<Error> {
+  const firstOf = new Map<string, number>();
+  const stored = await trx
+    .selectFrom('items')
+    .select(['id', 'idx'])
+    .where('job_no', '=', upload)
+    .where('id', 'in', [...new Set(items.map((item) => item.id))])
+    .execute();
+  for (const row of stored) firstOf.set(row.id, row.idx);
+  for (const item of items) {
+    const first = firstOf.get(item.id);
+    if (first !== undefined && first !== item.index) return new DuplicateItemId(item.id, first, item.index);
+  }
+  return new Error('an item index occurs twice in the upload');
+}
+
+async function keyHolder(trx: Database, job: NewJob): Promise<JobRecord | undefined> {
+  if (!job.idempotency) return undefined;
+  const row = await trx
+    .selectFrom('jobs')
+    .selectAll()
+    .where('tenant', '=', job.tenant)
+    .where('idempotency_key', '=', job.idempotency.key)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (row.body_hash !== job.idempotency.bodyHash) throw new IdempotencyConflict('the key was used with another body');
+  return toJob(row);
+}
+
+async function insertJob(trx: Database, no: number, job: NewJob, at: number): Promise<JobRecord> {
+  const labels = Object.entries(job.labels);
+  if (labels.length > 0) {
+    await trx
+      .insertInto('job_labels')
+      .values(labels.map(([key, value]) => ({ job_no: no, key, value })))
+      .execute();
+  }
+  const row = await trx
+    .insertInto('jobs')
+    .values({
+      no,
+      id: job.id,
+      tenant: job.tenant,
+      caller: job.caller,
+      capability: job.capability,
+      params: JSON.stringify(job.params),
+      labels: JSON.stringify(job.labels),
+      plan: JSON.stringify(job.plan),
+      items: job.items,
+      state: 'accepted',
+      paused: 0,
+      generation: 1,
+      succeeded: 0,
+      failed: 0,
+      needs_review: 0,
+      skipped: 0,
+      created_at: at,
+      touched_at: at,
+      finalize_rounds: 0,
+      payload_log_lines: 0,
+      idempotency_key: job.idempotency?.key ?? null,
+      body_hash: job.idempotency?.bodyHash ?? null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toJob(row);
+}
+
+/** False when there is no such upload: the number may be a job's by now, whose rows are to stay. */
+async function markDropped(trx: Database, no: number): Promise<boolean> {
+  const marked = await trx
+    .updateTable('uploads')
+    .set({ items: DROPPED, touched_at: 0 })
+    .where('no', '=', no)
+    .executeTakeFirst();
+  return marked.numUpdatedRows > 0n;
+}
+
+/** Removes some rows of an upload, and at last the upload itself; whether there is more. */
+async function dropChunk(trx: Database, no: number): Promise<boolean> {
+  if (!(await markDropped(trx, no))) return false;
+  const last = await trx
+    .selectFrom('items')
+    .select('idx')
+    .where('job_no', '=', no)
+    .orderBy('idx')
+    .offset(DROP_CHUNK)
+    .limit(1)
+    .executeTakeFirst();
+  const upTo = last?.idx ?? Number.MAX_SAFE_INTEGER;
+  for (const table of ['outcomes', 'parked', 'items'] as const) {
+    await trx.deleteFrom(table).where('job_no', '=', no).where('idx', '<', upTo).execute();
+  }
+  if (last) return true;
+  const usage = await sql`
+    delete from usage where (root_no, item_id, key) in
+      (select root_no, item_id, key from usage where job_no = ${no} limit ${DROP_CHUNK})`.execute(trx);
+  if (Number(usage.numAffectedRows) === DROP_CHUNK) return true;
+  for (const table of ['units', 'job_log', 'job_labels'] as const) {
+    await trx.deleteFrom(table).where('job_no', '=', no).execute();
+  }
+  await trx.deleteFrom('uploads').where('no', '=', no).execute();
+  return false;
+}

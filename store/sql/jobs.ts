@@ -1,0 +1,159 @@
+import { sql } from 'kysely';
+import { JOB_TRANSITIONS, isTerminal, type JobState } from '../../model/states';
+import type { ItemCounts, JobRecord, Jobs, LogLine, NewLogLine } from '../port';
+import { printable } from '../text';
+import type { Database, SqlDialect } from './dialect';
+import { DROPPED } from './intake';
+import { itemViews, withOutcome } from './item-views';
+import { toJob } from './rows';
+
+/** Longest log line, characters. */
+const MAX_LOG_MESSAGE = 4_000;
+
+export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
+  const { read, write } = dialect;
+
+  const change = (no: number, why: keyof typeof JOB_TRANSITIONS, set: Record<string, unknown>): Promise<JobRecord> =>
+    write(async (trx) => {
+      const changed = await trx
+        .updateTable('jobs')
+        .set({ ...set, touched_at: now() })
+        .where('no', '=', no)
+        .where('state', 'in', [...JOB_TRANSITIONS[why]!.from])
+        .returningAll()
+        .executeTakeFirst();
+      if (changed)
+        await addLogLines(trx, no, now(), [{ level: 'info', source: 'runner', message: `${why} requested` }]);
+      return toJob(
+        changed ?? (await trx.selectFrom('jobs').selectAll().where('no', '=', no).executeTakeFirstOrThrow()),
+      );
+    });
+
+  return {
+    job: (id, tenant) =>
+      read(async (db) => {
+        const row = await db
+          .selectFrom('jobs')
+          .selectAll()
+          .where('id', '=', id)
+          .where('tenant', '=', tenant)
+          .executeTakeFirst();
+        return row && toJob(row);
+      }),
+
+    jobByNo: (no) =>
+      read(async (db) => {
+        const row = await db.selectFrom('jobs').selectAll().where('no', '=', no).executeTakeFirst();
+        return row && toJob(row);
+      }),
+
+    jobs: (filter) =>
+      read(async (db) => {
+        let query = db.selectFrom('jobs').selectAll().where('tenant', '=', filter.tenant);
+        if (filter.before !== undefined) query = query.where('no', '<', filter.before);
+        if (filter.state) query = query.where('state', '=', filter.state);
+        if (filter.capability) query = query.where('capability', '=', filter.capability);
+        const { label } = filter;
+        if (label) {
+          query = query.where('no', 'in', (eb) =>
+            eb.selectFrom('job_labels').select('job_no').where('key', '=', label.key).where('value', '=', label.value),
+          );
+        }
+        return (await query.orderBy('no', 'desc').limit(filter.limit).execute()).map(toJob);
+      }),
+
+    counts: (job) => read((db) => countItems(db, job)),
+
+    requestCancel: (no, by) =>
+      change(no, 'cancel', { state: 'cancelling', paused: 0, cancel_at: now(), cancel_by: printable(by) }),
+    pause: (no) => change(no, 'pause', { state: 'paused', paused: 1 }),
+    resume: (no) => change(no, 'resume', { state: 'running', paused: 0 }),
+
+    deleteJob: (no) =>
+      write(async (trx) => {
+        const row = await trx.selectFrom('jobs').select(['state', 'tenant']).where('no', '=', no).executeTakeFirst();
+        if (!row) return true;
+        if (!isTerminal(row.state as JobState)) return false;
+        await trx.deleteFrom('jobs').where('no', '=', no).execute();
+        // What is left is an upload that nobody will seal: the sweep drops its rows, however many, in small steps.
+        await trx.insertInto('uploads').values({ no, tenant: row.tenant, items: DROPPED, touched_at: 0 }).execute();
+        return true;
+      }),
+
+    items: (job, page) =>
+      read((db) =>
+        itemViews(db, job, (query) => {
+          const from = query.where('items.idx', '>', page.after).orderBy('items.idx').limit(page.limit);
+          return page.outcome ? from.where('items.idx', 'in', withOutcome(db, job.no, page.outcome, page)) : from;
+        }),
+      ),
+
+    item: (job, id) => read(async (db) => (await itemViews(db, job, (query) => query.where('items.id', '=', id)))[0]),
+
+    log: (no, page) =>
+      read(async (db) => {
+        const rows = await db
+          .selectFrom('job_log')
+          .selectAll()
+          .where('job_no', '=', no)
+          .where('no', '>', page.after)
+          .orderBy('no')
+          .limit(page.limit)
+          .execute();
+        return rows.map((row) => ({
+          no: Number(row.no),
+          at: Number(row.at),
+          level: row.level as LogLine['level'],
+          source: row.source as LogLine['source'],
+          message: row.message,
+          itemId: row.item_id,
+        }));
+      }),
+
+    appendLog: (no, line) => write((trx) => addLogLines(trx, no, now(), [line])),
+  };
+}
+
+/** Adds lines to a job's log, cut to what a person would read. */
+export async function addLogLines(trx: Database, no: number, at: number, lines: readonly NewLogLine[]): Promise<void> {
+  if (lines.length === 0) return;
+  await trx
+    .insertInto('job_log')
+    .values(
+      lines.map((line) => ({
+        job_no: no,
+        at,
+        level: line.level,
+        source: line.source,
+        message: printable(line.message).slice(0, MAX_LOG_MESSAGE),
+        item_id: line.itemId ?? null,
+      })),
+    )
+    .execute();
+}
+
+async function countItems(db: Database, job: JobRecord): Promise<ItemCounts> {
+  // The record may be older than the rows below; both are read again here so that the sum is right.
+  const row = await db.selectFrom('jobs').selectAll().where('no', '=', job.no).executeTakeFirst();
+  const { outcomes, state } = row ? toJob(row) : job;
+  const ended = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  if (isTerminal(state)) return { ...outcomes, pending: 0, running: 0, waiting: 0, deferred: 0 };
+  const open = job.items - ended;
+  const units = await db
+    .selectFrom('units')
+    .select(({ fn }) => fn.sum<number>('running').as('running'))
+    .where('job_no', '=', job.no)
+    .where('closed', '=', sql.lit(0))
+    .executeTakeFirst();
+  const parked = await db
+    .selectFrom('parked')
+    .select(['kind', sql<number>`count(*)`.as('count')])
+    .where('job_no', '=', job.no)
+    .groupBy('kind')
+    .execute();
+  const parkedAs = (kind: string): number => Number(parked.find((entry) => entry.kind === kind)?.count ?? 0);
+  const deferred = Math.min(open, parkedAs('defer'));
+  const waiting = Math.min(open - deferred, parkedAs('retry'));
+  const running = Math.min(open - deferred - waiting, Number(units?.running ?? 0));
+  return { ...outcomes, pending: open - deferred - waiting - running, running, waiting, deferred };
+}

@@ -1,0 +1,42 @@
+import type { Selectable } from 'kysely';
+import type { Plan } from '../../model/plan';
+import type { JobState } from '../../model/states';
+import type { JobRecord, Statement } from '../port';
+import type { Schema } from './schema';
+
+export type JobRow = Selectable<Schema['jobs']>;
+
+/** PostgreSQL gives bigint as text; both give numbers here. */
+function optional(value: number | string | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+export function toJob(row: JobRow): JobRecord {
+  return {
+    no: Number(row.no),
+    id: row.id,
+    tenant: row.tenant,
+    caller: row.caller,
+    capability: row.capability,
+    params: JSON.parse(row.params) as unknown,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    plan: JSON.parse(row.plan) as Plan,
+    items: row.items,
+    state: row.state as JobState,
+    paused: row.paused === 1,
+    generation: row.generation,
+    outcomes: {
+      succeeded: row.succeeded,
+      failed: row.failed,
+      needs_review: row.needs_review,
+      skipped: row.skipped,
+    },
+    createdAt: Number(row.created_at),
+    workflowStartedAt: optional(row.workflow_started_at),
+    startedAt: optional(row.started_at),
+    finishedAt: optional(row.finished_at),
+    cancel: row.cancel_at === null ? null : { at: Number(row.cancel_at), by: row.cancel_by ?? '' },
+    finalizeRounds: row.finalize_rounds,
+    statement: row.statement === null ? null : (JSON.parse(row.statement) as Statement),
+  };
+}

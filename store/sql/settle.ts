@@ -1,0 +1,152 @@
+import { sql } from 'kysely';
+import { OUTCOMES } from '../../model/states';
+import type { Fence, ItemProgress, ParkedItem, SettledItem, UnitFlush, UsageEvent } from '../port';
+import type { Database, SqlDialect } from './dialect';
+import { addLogLines } from './jobs';
+
+/** Lines that a job's payload may leave in its log; what is over is in the worker's log only. */
+const MAX_PAYLOAD_LOG_LINES = 1_000;
+
+/**
+ * Writes what a unit's attempts led to since its last flush, within the caller's transaction.
+ * @returns false when the fence refused it; its usage was taken all the same, since what was used was used.
+ */
+export async function settleFlush(dialect: SqlDialect, trx: Database, flush: UnitFlush, at: number): Promise<boolean> {
+  const { fence } = flush;
+  await addUsage(dialect, trx, fence.jobNo, flush.usage, at);
+  if (!(await passesFence(trx, fence))) return false;
+  const ended = await addOutcomes(dialect, trx, fence.jobNo, flush.settled, at);
+  await park(dialect, trx, fence.jobNo, flush.parked);
+  await addPayloadLog(trx, fence.jobNo, flush, at);
+  await trx
+    .updateTable('jobs')
+    .set((eb) => ({
+      touched_at: at,
+      succeeded: eb('succeeded', '+', ended.succeeded),
+      failed: eb('failed', '+', ended.failed),
+      needs_review: eb('needs_review', '+', ended.needs_review),
+      skipped: eb('skipped', '+', ended.skipped),
+    }))
+    .where('no', '=', fence.jobNo)
+    .execute();
+  await trx
+    .updateTable('units')
+    .set({
+      running: flush.close ? 0 : flush.running,
+      closed: flush.close ? 1 : 0,
+      progress: progressText(flush.progress),
+    })
+    .where('job_no', '=', fence.jobNo)
+    .where('generation', '=', fence.generation)
+    .where('seq', '=', fence.seq)
+    .execute();
+  return true;
+}
+
+function progressText(progress: Readonly<Record<number, ItemProgress>>): string | null {
+  return Object.keys(progress).length === 0 ? null : JSON.stringify(progress);
+}
+
+async function passesFence(trx: Database, fence: Fence): Promise<boolean> {
+  const row = await trx
+    .selectFrom('units')
+    .innerJoin('jobs', 'jobs.no', 'units.job_no')
+    .select('units.seq')
+    .where('units.job_no', '=', fence.jobNo)
+    .where('units.generation', '=', fence.generation)
+    .where('units.seq', '=', fence.seq)
+    .where('units.delivery', '=', fence.delivery)
+    .where('units.closed', '=', 0)
+    .where('jobs.generation', '=', fence.generation)
+    .where('jobs.finished_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function addUsage(
+  dialect: SqlDialect,
+  trx: Database,
+  no: number,
+  usage: readonly UsageEvent[],
+  at: number,
+): Promise<void> {
+  if (usage.length === 0) return;
+  const { column, from } = dialect;
+  const rows = usage.map((event) => [event.itemId, event.key, event.name, event.quantity]);
+  await sql`
+    insert into usage (root_no, item_id, key, name, quantity, job_no, at)
+    select ${no}, ${column(0, 'text')}, ${column(1, 'text')}, ${column(2, 'text')}, ${column(3, 'real')}, ${no}, ${at}
+    from ${from(rows)} where true on conflict do nothing`.execute(trx);
+}
+
+/** Creates outcomes that do not exist yet; how many of each kind were created. */
+async function addOutcomes(
+  dialect: SqlDialect,
+  trx: Database,
+  no: number,
+  settled: readonly SettledItem[],
+  at: number,
+): Promise<Record<(typeof OUTCOMES)[number], number>> {
+  const { column, from } = dialect;
+  const created = { succeeded: 0, failed: 0, needs_review: 0, skipped: 0 };
+  for (const outcome of OUTCOMES) {
+    const rows = settled
+      .filter((item) => item.outcome === outcome)
+      .map((item) => [item.index, item.attempts, JSON.stringify(item.body)]);
+    if (rows.length === 0) continue;
+    const inserted = await sql`
+      insert into outcomes (job_no, idx, outcome, attempts, body, at)
+      select ${no}, ${column(0, 'integer')}, ${outcome}, ${column(1, 'integer')}, ${column(2, 'text')}, ${at}
+      from ${from(rows)} where true on conflict do nothing`.execute(trx);
+    created[outcome] = Number(inserted.numAffectedRows);
+  }
+  if (settled.length > 0) {
+    const rows = settled.map((item) => [item.index]);
+    await sql`
+      delete from parked where job_no = ${no} and idx in
+        (select ${column(0, 'integer')} from ${from(rows)})`.execute(trx);
+  }
+  return created;
+}
+
+async function park(dialect: SqlDialect, trx: Database, no: number, parked: readonly ParkedItem[]): Promise<void> {
+  if (parked.length === 0) return;
+  const { column, from } = dialect;
+  const rows = parked.map(({ index, kind, due, history, error }) => [
+    index,
+    kind,
+    due,
+    history.attempts,
+    history.deferrals,
+    history.deferredSince,
+    JSON.stringify(error),
+  ]);
+  const idx = column(0, 'integer');
+  await sql`
+    insert into parked (job_no, idx, kind, due, attempts, deferrals, deferred_since, error)
+    select ${no}, ${idx}, ${column(1, 'text')}, ${column(2, 'integer')}, ${column(3, 'integer')},
+      ${column(4, 'integer')}, ${column(5, 'integer')}, ${column(6, 'text')}
+    from ${from(rows)}
+    where not exists (select 1 from outcomes o where o.job_no = ${no} and o.idx = ${idx})
+    on conflict (job_no, idx) do update set kind = excluded.kind, due = excluded.due, attempts = excluded.attempts,
+      deferrals = excluded.deferrals, deferred_since = excluded.deferred_since, error = excluded.error`.execute(trx);
+}
+
+async function addPayloadLog(trx: Database, no: number, flush: UnitFlush, at: number): Promise<void> {
+  if (flush.log.length === 0) return;
+  const { payload_log_lines: written } = await trx
+    .selectFrom('jobs')
+    .select('payload_log_lines')
+    .where('no', '=', no)
+    .executeTakeFirstOrThrow();
+  let room = Math.max(0, MAX_PAYLOAD_LOG_LINES - written);
+  const lines = flush.log.filter((line) => line.source === 'runner' || room-- > 0);
+  await addLogLines(trx, no, at, lines);
+  const added = lines.filter((line) => line.source === 'payload').length;
+  if (added === 0) return;
+  await trx
+    .updateTable('jobs')
+    .set({ payload_log_lines: written + added })
+    .where('no', '=', no)
+    .execute();
+}

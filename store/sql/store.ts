@@ -1,0 +1,22 @@
+import type { Store } from '../port';
+import type { SqlDialect } from './dialect';
+import { createFleet } from './fleet';
+import { createIntake } from './intake';
+import { createJobs } from './jobs';
+import { migrate } from './migrations';
+import { createUnits } from './units';
+
+/** A store over an SQL dialect, its schema brought up to date. */
+export async function createSqlStore(dialect: SqlDialect, now: () => number, newId: () => string): Promise<Store> {
+  const id = await migrate(dialect, newId);
+  return {
+    id,
+    ...createIntake(dialect, now),
+    ...createJobs(dialect, now),
+    ...createUnits(dialect, now),
+    ...createFleet(dialect, now),
+    onChange: (listener) => dialect.onChange(listener),
+    check: () => dialect.read(async (db) => void (await db.selectFrom('meta').select('key').limit(1).execute())),
+    close: () => dialect.close(),
+  };
+}

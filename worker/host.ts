@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { createActivities, systemClock, type Activities } from '../activities';
+import { DEFAULT_POOL } from '../model/names';
+import { readPayloadConfigs, type Runtime } from '../runtime';
+
+/** A worker's row is written this often, ms; `WORKER_SILENT_MS` without it is death. */
+const BEAT_MS = 2_000;
+
+/** The part of a worker that does not depend on the queue: its activities, its row, and how it winds down. */
+export interface WorkerHost {
+  readonly activities: Activities;
+  /** From now on nothing new is started, and units hand back what they have not started. */
+  drain(): void;
+  /** Removes the worker's row. */
+  retire(): Promise<void>;
+}
+
+/**
+ * Makes a worker able to work.
+ * @throws ConfigError when a payload's settings are wrong.
+ */
+export async function openWorkerHost(runtime: Runtime, env: NodeJS.ProcessEnv = process.env): Promise<WorkerHost> {
+  const { config, store, registry, log, incarnation } = runtime;
+  const draining = new AbortController();
+  const activities = createActivities({
+    store,
+    registry,
+    configOf: readPayloadConfigs(registry, env),
+    clock: systemClock,
+    random: Math.random,
+    newId: randomUUID,
+    log,
+    workerId: incarnation,
+    draining: draining.signal,
+    settings: {
+      unitBudgetMs: config.unitBudgetMs,
+      heartbeatMs: Math.max(200, Math.floor(config.heartbeatTimeoutMs / 5)),
+      shutdownGraceMs: config.shutdownGraceMs,
+    },
+  });
+  const startedAt = Date.now();
+  const beat = (): Promise<void> =>
+    store.beat({
+      id: incarnation,
+      pool: DEFAULT_POOL,
+      capabilities: registry.list().map((payload) => payload.capability),
+      ceilings: { units: config.maxUnits },
+      memoryMb: Math.round(process.memoryUsage.rss() / 1_000_000),
+      startedAt,
+    });
+  await beat();
+  const timer = setInterval(() => {
+    beat().catch((error: unknown) => log.warn({ err: error }, 'cannot write the row that says this worker is alive'));
+  }, BEAT_MS).unref();
+  return {
+    activities,
+    drain: () => draining.abort(),
+    retire: async () => {
+      clearInterval(timer);
+      await store
+        .retire(incarnation)
+        .catch((error: unknown) => log.warn({ err: error }, 'cannot remove the row of this worker'));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { NativeConnection, Runtime as TemporalRuntime, Worker, DefaultLogger } from '@temporalio/worker';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_POOL, taskQueueName } from '../model/names';
+import { openTemporalQueue, type Logger, type Runtime } from '../runtime';
+import { startSweeper, temporalActivities } from '../queue';
+import { workflowBundle } from './bundle';
+import { openWorkerHost, type WorkerHost } from './host';
+
+/** A worker that waits for Temporal at its start gives up after this long, ms. */
+const CONNECT_PATIENCE_MS = 60_000;
+
+/** Heartbeats reach the server at most this much apart, ms: they carry the news of a stop. */
+const HEARTBEAT_THROTTLE_MS = 1_000;
+
+export interface RunningWorker {
+  readonly taskQueue: string;
+  /** Resolves when it has stopped; rejects when it cannot go on. */
+  readonly done: Promise<void>;
+  /** Hands back what is not started, lets running items finish within the grace, and stops. */
+  stop(): void;
+}
+
+/**
+ * A worker on Temporal.
+ * @throws Error when Temporal cannot be reached for a minute, with what to check.
+ */
+export async function startTemporalWorker(runtime: Runtime): Promise<RunningWorker> {
+  const { config, store, log, incarnation } = runtime;
+  installTemporalRuntime(log);
+  const connection = await connect(runtime);
+  const host = await openWorkerHost(runtime);
+  const taskQueue = taskQueueName(config.environment, store.id, DEFAULT_POOL);
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporalNamespace,
+    taskQueue,
+    identity: incarnation,
+    workflowBundle: await workflowBundle(),
+    activities: temporalActivities(host.activities, Math.max(200, config.heartbeatTimeoutMs / 5)),
+    maxConcurrentActivityTaskExecutions: config.maxUnits + 10,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    defaultHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    shutdownGraceTime: config.shutdownGraceMs + 5_000,
+    shutdownForceTime: config.shutdownGraceMs + 10_000,
+  });
+  const queue = openTemporalQueue(runtime);
+  void queue.prepare();
+  const stopSweeping = startSweeper(
+    { store, queue, now: Date.now },
+    { holder: incarnation, everyMs: config.sweepEveryMs, log },
+  );
+  const done = worker.run().finally(async () => {
+    await stopSweeping();
+    await queue.close();
+    await host.retire();
+    await connection.close();
+  });
+  return { taskQueue, done, stop: () => stop(worker, host) };
+}
+
+function stop(worker: Worker, host: WorkerHost): void {
+  host.drain();
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+async function connect({ config, log }: Runtime): Promise<NativeConnection> {
+  const until = Date.now() + CONNECT_PATIENCE_MS;
+  for (let delay = 250; ; delay = Math.min(delay * 2, 5_000)) {
+    try {
+      return await NativeConnection.connect({ address: config.temporalAddress });
+    } catch (error) {
+      if (Date.now() + delay > until) {
+        throw new Error(
+          `Temporal at ${config.temporalAddress} cannot be reached: check TEMPORAL_ADDRESS, or start one with 'npm run temporal'`,
+          { cause: error },
+        );
+      }
+      log.warn({ address: config.temporalAddress, err: error }, 'Temporal cannot be reached yet; trying again');
+      await sleep(delay);
+    }
+  }
+}
+
+let installed = false;
+
+/** Temporal's own lines go into ours, and its signal handling away: the process that is the worker decides. */
+function installTemporalRuntime(log: Logger): void {
+  if (installed) return;
+  installed = true;
+  const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+  TemporalRuntime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log[levels[level]]({ temporal: meta }, message)),
+  });
+}
