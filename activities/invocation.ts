@@ -81,26 +81,41 @@ export class Invocation {
   }
 
   /**
-   * Calls payload code and waits until it ends or is abandoned. Never throws.
+   * Calls payload code and waits until it ends or is abandoned. Never throws. What a payload returns at once is
+   * answered at once: a promise for each of a thousand quick items would cost more than they do.
    * @param left is given the promise of an abandoned call.
    */
-  async run(code: () => unknown, left: (end: Promise<unknown>) => void): Promise<Ending> {
-    const ending = await new Promise<Ending>((resolve) => {
-      // `async` turns what a payload throws at once into a rejection like any other.
-      const call = (async () => code())();
+  run(code: () => unknown, left: (end: Promise<unknown>) => void): Ending | Promise<Ending> {
+    let returned: unknown;
+    try {
+      returned = code();
+    } catch (error) {
+      return this.end({ error });
+    }
+    if (!isThenable(returned)) return this.end({ value: returned });
+    const call = Promise.resolve(returned);
+    return new Promise<Ending>((resolve) => {
       this.abandon = (abandoned) => {
         left(call.catch(() => undefined));
-        resolve({ abandoned });
+        resolve(this.end({ abandoned }));
       };
       call.then(
-        (value) => resolve({ value }),
-        (error: unknown) => resolve({ error }),
+        (value) => resolve(this.end({ value })),
+        (error: unknown) => resolve(this.end({ error })),
       );
     });
+  }
+
+  /** The first ending counts: the Context is revoked, and what the payload wanted cleaned up is. */
+  private end(ending: Ending): Ending | Promise<Ending> {
     this.abandon = undefined;
+    if (this.revoked) return ending;
     this.revoked = true;
-    for (const hook of this.cleanupHooks.reverse()) await this.call(hook);
-    return ending;
+    return this.cleanupHooks.length === 0 ? ending : this.cleanUp().then(() => ending);
+  }
+
+  private async cleanUp(): Promise<void> {
+    for (const hook of this.cleanupHooks.splice(0).reverse()) await this.call(hook);
   }
 
   /** Runs a payload's hook; a hook that fails is the payload's affair and ends nothing. */
@@ -111,4 +126,8 @@ export class Invocation {
       this.log.warn({ err: error }, 'a hook of the payload failed');
     }
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

@@ -1,6 +1,6 @@
 import { BatchFeed, failUntaken } from './context/batches';
 import { itemContext } from './context/item';
-import { Invocation } from './invocation';
+import { Invocation, type Ending } from './invocation';
 import type { WorkItem } from './item-source';
 import type { UnitRun } from './unit-run';
 
@@ -10,28 +10,37 @@ export async function runItems(unit: UnitRun): Promise<void> {
   await Promise.all(Array.from({ length: unit.slots }, () => runSlot(unit)));
 }
 
-/** One slot: an item after the other, until there is none or the unit is stopping. */
+/** One slot: an item after the other, until there is none or the unit is stopping. Waits only where it must. */
 async function runSlot(unit: UnitRun): Promise<void> {
-  for (let work = await unit.take(); work; work = await unit.take()) {
-    await runOne(unit, work);
-    await unit.relieve();
+  for (;;) {
+    const work = unit.takeNow() ?? (await unit.take());
+    if (!work) return;
+    const running = runOne(unit, work);
+    if (running) await running;
+    if (unit.needsRelief) await unit.relieve();
   }
 }
 
-async function runOne(unit: UnitRun, work: WorkItem): Promise<void> {
+/** One attempt of one item; a promise only if it did not end at once. */
+function runOne(unit: UnitRun, work: WorkItem): Promise<void> | undefined {
   const item = unit.parse(work);
-  if (!item) return;
+  if (!item) return undefined;
   const invocation = new Invocation(unit.log);
   invocation.deadline = unit.clock.now() + unit.plan.itemTimeoutMs;
   const context = itemContext(unit, invocation, item, work);
   unit.buffer.running++;
-  const ending = await unit.invoke(
+  const finish = (ending: Ending): void => {
+    unit.buffer.running--;
+    unit.record(work, ending, invocation.stopReason);
+  };
+  const ending = unit.invoke(
     invocation,
     () => [work],
     () => call(unit, 'run', item, context),
   );
-  unit.buffer.running--;
-  unit.record(work, ending, invocation.stopReason);
+  if (ending instanceof Promise) return ending.then(finish);
+  finish(ending);
+  return undefined;
 }
 
 /** Calls `batches` until the unit's items are through: a call that fails ends its own batch, and the next goes on. */
@@ -48,7 +57,7 @@ async function runBatches(unit: UnitRun): Promise<void> {
     unit.buffer.running = 0;
     if (feed.given === 0 && 'value' in ending) await failUntaken(unit);
     if (feed.given === 0 && 'error' in ending) await feed.failNext(ending);
-    await unit.relieve();
+    if (unit.needsRelief) await unit.relieve();
   }
 }
 

@@ -29,11 +29,8 @@ export class ItemSource {
   /** The next item, or undefined when there is none left. Slots may ask at the same time. */
   async next(): Promise<WorkItem | undefined> {
     for (;;) {
-      const item = this.loaded[this.given];
-      if (item) {
-        this.given++;
-        return item;
-      }
+      const item = this.now();
+      if (item) return item;
       if (this.read >= this.open.length && !this.loading) return undefined;
       await this.fill();
     }
@@ -49,7 +46,12 @@ export class ItemSource {
     }
   }
 
-  /** The next item if it is at hand. */
+  /** Takes the next item if it is at hand. */
+  now(): WorkItem | undefined {
+    return this.given < this.loaded.length ? this.loaded[this.given++] : undefined;
+  }
+
+  /** Shows the next item if it is at hand. */
   peek(): WorkItem | undefined {
     return this.loaded[this.given];
   }

@@ -90,6 +90,12 @@ export class UnitRun implements Judged {
     for (const invocation of this.invocations) invocation.tick(now);
   }
 
+  /** The next item, if it is at hand and can be run: what `take` gives without waiting. */
+  takeNow(): WorkItem | undefined {
+    if (this.stopping || this.deaf.size > 0) return undefined;
+    return this.source.now();
+  }
+
   /** The next item that can be run now, or undefined when there is none or the unit is stopping. */
   async take(): Promise<WorkItem | undefined> {
     while (!this.stopping) {
@@ -122,18 +128,17 @@ export class UnitRun implements Judged {
   }
 
   /** Calls payload code for `works`, abandoning it when it does not end in time. */
-  async invoke(invocation: Invocation, works: () => readonly WorkItem[], code: () => unknown): Promise<Ending> {
+  invoke(invocation: Invocation, works: () => readonly WorkItem[], code: () => unknown): Ending | Promise<Ending> {
     this.invocations.add(invocation);
     if (this.stop) invocation.tell(this.stop, this.clock.now());
-    try {
-      return await invocation.run(code, (end) => {
-        const keys = works().map((work) => this.key(work));
-        for (const key of keys) this.deaf.add(key);
-        void end.then(() => keys.forEach((key) => this.deaf.delete(key)));
-      });
-    } finally {
-      this.invocations.delete(invocation);
-    }
+    const ending = invocation.run(code, (end) => {
+      const keys = works().map((work) => this.key(work));
+      for (const key of keys) this.deaf.add(key);
+      void end.then(() => keys.forEach((key) => this.deaf.delete(key)));
+    });
+    if (ending instanceof Promise) return ending.finally(() => this.invocations.delete(invocation));
+    this.invocations.delete(invocation);
+    return ending;
   }
 
   /** Records what an attempt led to. */
@@ -150,11 +155,14 @@ export class UnitRun implements Judged {
     this.buffer.forget(work.index);
   }
 
-  /** Lets others have the event loop, and the store what has gathered, where it is time. */
+  /** Whether it is time for `relieve`. */
+  get needsRelief(): boolean {
+    return this.buffer.isFull || this.clock.now() - this.turnStarted >= TURN_MS;
+  }
+
+  /** Lets others have the event loop, and the store what has gathered. */
   async relieve(): Promise<void> {
     if (this.buffer.isFull) await this.checkpoint();
-    const now = this.clock.now();
-    if (now - this.turnStarted < TURN_MS) return;
     await this.clock.breathe();
     this.turnStarted = this.clock.now();
   }

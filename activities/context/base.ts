@@ -1,4 +1,4 @@
-import { review, type BaseContext, type Item, type MeterOptions } from '../../contract';
+import { review, type BaseContext, type Item, type MeterOptions, type PayloadLog } from '../../contract';
 import type { Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
 import type { UnitRun } from '../unit-run';
@@ -6,6 +6,7 @@ import { createLog } from './log';
 
 /** The verbs that both kinds of Context have. `current` names the items being run, for lines and progress. */
 export function baseContext(unit: UnitRun, invocation: Invocation, current: () => readonly WorkItem[]): BaseContext {
+  let log: PayloadLog | undefined;
   return {
     params: unit.params,
     config: unit.config,
@@ -18,7 +19,9 @@ export function baseContext(unit: UnitRun, invocation: Invocation, current: () =
       const progress = { done, ...(total !== undefined && { total }), ...(note !== undefined && { note }) };
       for (const item of current()) unit.buffer.report(item.index, progress);
     },
-    log: createLog(unit, invocation, current),
+    get log() {
+      return (log ??= createLog(unit, invocation, current));
+    },
     review,
     onCancel: (hook) => invocation.onCancel(hook),
     cleanup: (hook) => invocation.cleanup(hook),

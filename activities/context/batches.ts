@@ -1,4 +1,4 @@
-import type { Batch, BatchContext, Item } from '../../contract';
+import type { Batch, BatchContext, Item, MeterOptions } from '../../contract';
 import { fail } from '../disposition';
 import type { Ending, Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
@@ -20,15 +20,12 @@ export class BatchFeed {
     private readonly unit: UnitRun,
     private readonly invocation: Invocation,
   ) {
-    this.context = {
-      // The signal is that of the call, so the getter must survive the spread.
-      ...baseContext(unit, invocation, () => [...this.open.values()]),
-      get signal() {
-        return invocation.signal;
-      },
-      batches: ({ size }) => this.iterate(size),
-      meter: (name, quantity, options) => meter(unit, options.item, name, quantity, options),
-    };
+    const base = baseContext(unit, invocation, () => this.inHand);
+    this.context = Object.assign(base, {
+      batches: ({ size }: { size: number }) => this.iterate(size),
+      meter: (name: string, quantity: number, options: MeterOptions & { item: Item }) =>
+        meter(unit, options.item, name, quantity, options),
+    });
   }
 
   /** The items of the current batch that are not settled. */
@@ -68,7 +65,7 @@ export class BatchFeed {
     this.leave();
     this.invocation.deadline = Infinity;
     if (this.given > 0 && this.unit.clock.now() - this.startedAt >= QUICK_BATCH_MS) await this.unit.checkpoint();
-    else await this.unit.relieve();
+    else if (this.unit.needsRelief) await this.unit.relieve();
   }
 
   /** Items that failed before come one by one, so that a bad item fails alone. */
@@ -77,7 +74,7 @@ export class BatchFeed {
     while (items.length < most) {
       const upcoming = this.unit.source.peek();
       if (items.length > 0 && (!upcoming || upcoming.history.attempts > 0)) break;
-      const work = await this.unit.take();
+      const work = this.unit.takeNow() ?? (await this.unit.take());
       if (!work) break;
       const parsed = this.unit.parse(work);
       if (!parsed) continue;

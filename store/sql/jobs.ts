@@ -147,13 +147,11 @@ async function countItems(db: Database, job: JobRecord): Promise<ItemCounts> {
     .executeTakeFirst();
   const parked = await db
     .selectFrom('parked')
-    .select(['kind', sql<number>`count(*)`.as('count')])
+    .select([sql<number>`count(*)`.as('all'), sql<number>`count(case when kind = 'defer' then 1 end)`.as('deferred')])
     .where('job_no', '=', job.no)
-    .groupBy('kind')
-    .execute();
-  const parkedAs = (kind: string): number => Number(parked.find((entry) => entry.kind === kind)?.count ?? 0);
-  const deferred = Math.min(open, parkedAs('defer'));
-  const waiting = Math.min(open - deferred, parkedAs('retry'));
+    .executeTakeFirstOrThrow();
+  const deferred = Math.min(open, Number(parked.deferred));
+  const waiting = Math.min(open - deferred, Number(parked.all) - Number(parked.deferred));
   const running = Math.min(open - deferred - waiting, Number(units?.running ?? 0));
   return { ...outcomes, pending: open - deferred - waiting - running, running, waiting, deferred };
 }

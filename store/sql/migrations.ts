@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database, SqlDialect } from './dialect';
 
 /** One step of the schema; its number is its place in `MIGRATIONS`, from 1. A step that was released never changes. */
@@ -49,7 +49,7 @@ const first: Migration = async (db, dialect) => {
     .execute();
   // What people look for among 300,000 items is the few that did not succeed; the many cost nothing here.
   await sql`create index outcomes_odd on outcomes (job_no, outcome, idx) where outcome <> 'succeeded'`.execute(db);
-  await createRunning(db);
+  await createRunning(db, clustered);
   await createFleet(db, dialect);
 };
 
@@ -96,7 +96,7 @@ async function createJobs(db: Database): Promise<void> {
   await sql`create index jobs_open on jobs (touched_at) where finished_at is null`.execute(db);
 }
 
-async function createRunning(db: Database): Promise<void> {
+async function createRunning(db: Database, clustered: RawBuilder<unknown>): Promise<void> {
   await db.schema
     .createTable('parked')
     .addColumn('job_no', 'bigint', (c) => c.notNull())
@@ -108,6 +108,7 @@ async function createRunning(db: Database): Promise<void> {
     .addColumn('deferred_since', 'bigint')
     .addColumn('error', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('parked_pk', ['job_no', 'idx'])
+    .modifyEnd(clustered)
     .execute();
   await db.schema.createIndex('parked_due').on('parked').columns(['job_no', 'due', 'idx', 'kind']).execute();
   await db.schema

@@ -41,8 +41,8 @@ export function createUnits(dialect: SqlDialect, now: () => number): Units {
       read(async (db) => {
         const { rows } = await sql<{ index: number; id: string; input: string }>`
           select i.idx as "index", i.id, i.input from ${dialect.ranges(set)}
-          cross join items i where i.job_no = ${no} and i.idx >= s.lo and i.idx < s.hi order by i.idx`.execute(db);
-        return rows;
+          cross join items i where i.job_no = ${no} and i.idx >= s.lo and i.idx < s.hi`.execute(db);
+        return rows.sort((a, b) => a.index - b.index);
       }),
 
     settle: (flushes) =>
@@ -168,8 +168,9 @@ async function openItems(
     cross join items i
     left join outcomes o on o.job_no = i.job_no and o.idx = i.idx
     left join parked p on p.job_no = i.job_no and p.idx = i.idx
-    where i.job_no = ${no} and i.idx >= s.lo and i.idx < s.hi and o.idx is null
-    order by i.idx`.execute(db);
+    where i.job_no = ${no} and i.idx >= s.lo and i.idx < s.hi and o.idx is null`.execute(db);
+  // Sorted here: within the statement, a sort would carry the texts along.
+  rows.sort((a, b) => a.idx - b.idx);
   const open: OpenItem[] = [];
   let nextDue: number | null = null;
   for (const row of rows) {

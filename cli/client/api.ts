@@ -1,0 +1,143 @@
+import type { ItemJson, JobJson } from '../../api';
+import type { JobState, Outcome } from '../../model/states';
+import { UsageError } from '../failure';
+import type { NewItem } from '../readers';
+import { Http } from './http';
+import { toBody, type Sent } from './upload';
+
+export type { ItemJson, JobJson };
+
+export interface LogLineJson {
+  readonly no: number;
+  readonly at: string;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly source: 'runner' | 'payload';
+  readonly message: string;
+  readonly itemId: string | null;
+}
+
+export interface SubmitHead {
+  readonly capability: string;
+  readonly params?: unknown;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly options?: { readonly concurrency?: number; readonly maxAttempts?: number };
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface JobFilter {
+  readonly state?: JobState | undefined;
+  readonly capability?: string | undefined;
+  /** `key:value` */
+  readonly label?: string | undefined;
+}
+
+export type Verb = 'cancel' | 'pause' | 'resume';
+
+export const MAX_PAGE = 1_000;
+
+/** The API in the words of the command line. Everything throws ApiProblem, Unreachable or Interrupted. */
+export class ApiClient {
+  private readonly http: Http;
+
+  /** @param signal ends every call that is not given another. */
+  constructor(
+    url: string,
+    private readonly signal: AbortSignal,
+  ) {
+    this.http = new Http(url);
+  }
+
+  get url(): string {
+    return this.http.url;
+  }
+
+  /** Sends the items as they come. What `items` throws ends the upload, of which the API keeps nothing. */
+  submit(head: SubmitHead, items: AsyncIterable<NewItem>, onSent: (sent: Sent) => void = () => undefined): Promise<JobJson> {
+    const { capability, params, labels, options, idempotencyKey } = head;
+    const json = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value));
+    return this.http.json({
+      method: 'POST',
+      path: '/v1/jobs',
+      query: { capability, params: json(params), labels: json(labels), options: json(options) },
+      headers: {
+        'content-type': 'application/x-ndjson',
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      body: toBody(items, onSent),
+      signal: this.signal,
+    });
+  }
+
+  /** @param options.wait seconds that the answer may wait for the job's end. */
+  job(id: string, options: { wait?: number; signal?: AbortSignal } = {}): Promise<JobJson> {
+    const { wait, signal = this.signal } = options;
+    return this.http.json({ path: jobPath(id), query: { wait }, signal });
+  }
+
+  /** The newest first, at most `limit`. */
+  async jobs(filter: JobFilter, limit: number): Promise<{ jobs: JobJson[]; next: string | null }> {
+    const jobs: JobJson[] = [];
+    let next: string | null = null;
+    do {
+      const query: Record<string, string | number | undefined> = {
+        ...filter,
+        after: next ?? undefined,
+        limit: Math.min(limit - jobs.length, MAX_PAGE),
+      };
+      const page: { jobs: JobJson[]; next: string | null } = await this.get('/v1/jobs', query);
+      jobs.push(...page.jobs);
+      next = page.next;
+    } while (next !== null && jobs.length < limit);
+    return { jobs, next };
+  }
+
+  async items(id: string, outcome: Outcome, limit: number): Promise<ItemJson[]> {
+    const page: { items: ItemJson[] } = await this.get(`${jobPath(id)}/items`, { outcome, limit });
+    return page.items;
+  }
+
+  item(id: string, itemId: string): Promise<ItemJson> {
+    return this.get(`${jobPath(id)}/items/${encodeURIComponent(itemId)}`);
+  }
+
+  /** Every outcome there is, NDJSON. */
+  results(id: string, options: { outcome?: Outcome | undefined; signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array> {
+    const { outcome, signal = this.signal } = options;
+    return this.http.bytes({ path: `${jobPath(id)}/results`, query: { outcome }, signal });
+  }
+
+  /** The job's log from its beginning. */
+  async *log(id: string): AsyncGenerator<LogLineJson> {
+    let after: string | null = null;
+    do {
+      const query: Record<string, string | number | undefined> = { after: after ?? undefined, limit: MAX_PAGE };
+      const page: { lines: LogLineJson[]; next: string | null } = await this.get(`${jobPath(id)}/log`, query);
+      yield* page.lines;
+      after = page.next;
+    } while (after !== null);
+  }
+
+  act(id: string, verb: Verb, options: { signal?: AbortSignal } = {}): Promise<JobJson> {
+    const { signal = this.signal } = options;
+    return this.http.json({ method: 'POST', path: `${jobPath(id)}/${verb}`, signal });
+  }
+
+  async remove(id: string): Promise<void> {
+    const { body } = await this.http.send({ method: 'DELETE', path: jobPath(id), signal: this.signal });
+    await body.dump();
+  }
+
+  close(): Promise<void> {
+    return this.http.close();
+  }
+
+  private get<T>(path: string, query: Record<string, string | number | undefined> = {}): Promise<T> {
+    return this.http.json({ path, query, signal: this.signal });
+  }
+}
+
+function jobPath(id: string): string {
+  // Such as of a variable of the shell that is not set; it would mean all jobs.
+  if (id === '') throw new UsageError('the id of the job is empty');
+  return `/v1/jobs/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,19 @@
+/**
+ * What takes long to load, loaded by the commands that need it, so that `--help` is quick.
+ *
+ * `require` and not `import()`: in CommonJS output the latter follows the resolver of ES modules, which wants file
+ * extensions that jest's does not know.
+ */
+/* eslint-disable @typescript-eslint/no-require-imports */
+export const lazy = {
+  undici: () => require('undici') as typeof import('undici'),
+  csv: () => require('csv-parse') as typeof import('csv-parse'),
+  json: () => require('@streamparser/json') as typeof import('@streamparser/json'),
+  cliProgress: () => require('cli-progress') as typeof import('cli-progress'),
+  config: () => require('../config') as typeof import('../config'),
+  temporal: () => require('../temporal-dev') as typeof import('../temporal-dev'),
+  dev: () => require('./dev') as typeof import('./dev'),
+  api: () => require('./processes/api') as typeof import('./processes/api'),
+  worker: () => require('./processes/worker') as typeof import('./processes/worker'),
+  local: () => require('./processes/local') as typeof import('./processes/local'),
+};

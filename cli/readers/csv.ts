@@ -1,0 +1,48 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { UsageError } from '../failure';
+import { lazy } from '../lazy';
+import type { Row } from './row';
+
+/** A quote that is never closed is not to collect the file in memory. */
+const MAX_RECORD_CHARS = 16_000_000;
+
+/**
+ * The rows of a CSV file as objects by the names of its header. Values stay text, also numbers: only the capability
+ * knows whether `007` is a number. An empty field is null.
+ */
+export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<Row> {
+  const parser = lazy.csv().parse({
+    columns: checkHeader,
+    cast: (value, context) => (value === '' && !context.header ? null : value),
+    info: true,
+    max_record_size: MAX_RECORD_CHARS,
+    skip_empty_lines: true,
+  });
+  // Errors of the source arrive through the parser, which the pipeline destroys with them.
+  const done = pipeline(Readable.from(texts, { objectMode: true }), parser).catch(() => undefined);
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: object; info: { lines: number } }>) {
+      yield { value: record, line: info.lines };
+    }
+  } catch (error) {
+    throw isCsvError(error) ? new UsageError(error.message, { cause: error }) : error;
+  } finally {
+    parser.destroy();
+    await done;
+  }
+}
+
+function checkHeader(names: string[]): string[] {
+  const seen = new Set<string>();
+  for (const [at, name] of names.entries()) {
+    if (name.trim() === '') throw new UsageError(`line 1: column ${at + 1} of the header has no name`);
+    if (seen.has(name)) throw new UsageError(`line 1: the header has the column ${JSON.stringify(name)} twice`);
+    seen.add(name);
+  }
+  return names;
+}
+
+function isCsvError(error: unknown): error is Error {
+  return error instanceof Error && ((error as NodeJS.ErrnoException).code ?? '').startsWith('CSV_');
+}

@@ -1,0 +1,40 @@
+/**
+ * What every store adapter must do, told through the port alone. An adapter's own test file runs it:
+ *
+ *   storeConformance('PostgreSQL', async () => ({ store, reopen, clock, dispose }));
+ *
+ *   intake.ts     uploads, the seal, idempotency      units.ts     deliveries, the fence, recovery
+ *   jobs.ts       listing, item views, the log        settle.ts    outcomes, usage, progress, payload logs
+ *   lifecycle.ts  the state table, cancel, delete     parking.ts   who waits until when
+ *   closing.ts    ending and finalizing               fleet.ts     workers, leases, the sweep's questions
+ *   changes.ts    notice of writes                    random.ts    random sequences against a simple model
+ */
+import { changesConformance } from './changes';
+import { closingConformance } from './closing';
+import { fleetConformance } from './fleet';
+import { intakeConformance } from './intake';
+import { jobsConformance } from './jobs';
+import type { Open } from './kit';
+import { lifecycleConformance } from './lifecycle';
+import { parkingConformance } from './parking';
+import { randomConformance } from './random';
+import { settleConformance } from './settle';
+import { unitsConformance } from './units';
+
+export type { Open, Opened } from './kit';
+
+/** @param open gives a store without data, at any time of the clock that is given with it. */
+export function storeConformance(name: string, open: Open): void {
+  describe(`the ${name} store`, () => {
+    intakeConformance(open);
+    jobsConformance(open);
+    lifecycleConformance(open);
+    unitsConformance(open);
+    settleConformance(open);
+    parkingConformance(open);
+    closingConformance(open);
+    fleetConformance(open);
+    changesConformance(open);
+    randomConformance(open);
+  });
+}
