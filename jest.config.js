@@ -7,20 +7,34 @@ const common = {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
 
 module.exports = {
+  maxWorkers: 2,
+  reporters: ['default', '<rootDir>/test/support/closing-line.js'],
   projects: [
     {
       ...common,
       displayName: 'unit',
-      testMatch: [
-        '<rootDir>/{contract,model,payloads,queue,activities,store,api,worker,temporal-dev,cli,testing}/**/*.test.ts',
-        '<rootDir>/*.test.ts',
-        '<rootDir>/test/{model,conformance/store}/**/*.test.ts',
+      testMatch: ['<rootDir>/**/*.test.ts'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '/dist/',
+        '\\.integration\\.test\\.ts$',
+        '<rootDir>/test/(conformance/queue|integration|chaos)/',
       ],
+    },
+    {
+      ...common,
+      displayName: 'integration',
+      testMatch: [
+        '<rootDir>/**/*.integration.test.ts',
+        '<rootDir>/test/{conformance/queue,integration,chaos}/**/*.test.ts',
+      ],
+      testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
   ],
 };

@@ -42,6 +42,6 @@ export function itemJson(item: ItemView): ItemJson {
     ...(parked && {
       parked: { due: iso(parked.due), deferrals: parked.deferrals, error: parked.error as ItemJson['error'] & object },
     }),
-    ...(item.progress && { progress: item.progress as ItemJson['progress'] & object }),
+    ...(item.progress && { progress: item.progress }),
   };
 }

@@ -31,12 +31,11 @@ function read(value: unknown, key: string): unknown {
 
 function describe(value: unknown): string {
   const message = read(value, 'message');
-  if (typeof message === 'string')
-    return message === '' ? String(read(value, 'name') ?? 'an error without a message') : message;
+  if (typeof message === 'string') return message === '' ? 'an error without a message' : message;
   if (typeof value === 'string') return value === '' ? 'an empty text was thrown' : value;
-  if (value === undefined || value === null) return `${String(value)} was thrown`;
+  if (typeof value !== 'object' || value === null) return `${String(value)} was thrown`;
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify(value);
   } catch {
     return 'a value that cannot be shown was thrown';
   }

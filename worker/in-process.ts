@@ -1,3 +1,4 @@
+import type { Activities } from '../activities';
 import { InProcessQueue, startSweeper } from '../queue';
 import type { Runtime } from '../runtime';
 import { openWorkerHost } from './host';
@@ -8,7 +9,10 @@ export interface InProcessWorker {
 }
 
 /** The in-process queue with a worker behind it, in this process. The sweep picks up what an earlier process left. */
-export async function startInProcessWorker(runtime: Runtime): Promise<InProcessWorker> {
+export async function startInProcessWorker(
+  runtime: Runtime,
+  parts: { readonly wrap?: (activities: Activities) => Activities } = {},
+): Promise<InProcessWorker> {
   const { config, store, log, incarnation } = runtime;
   const host = await openWorkerHost(runtime);
   const clock = {
@@ -18,7 +22,7 @@ export async function startInProcessWorker(runtime: Runtime): Promise<InProcessW
       return () => clearTimeout(timer);
     },
   };
-  const queue = new InProcessQueue({ activities: host.activities, clock, log });
+  const queue = new InProcessQueue({ activities: parts.wrap?.(host.activities) ?? host.activities, clock, log });
   const lifecycle = { store, queue, now: Date.now };
   const stopSweeping = startSweeper(lifecycle, { holder: incarnation, everyMs: config.sweepEveryMs, log });
   return {

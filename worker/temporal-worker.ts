@@ -1,4 +1,11 @@
-import { NativeConnection, Runtime as TemporalRuntime, Worker, DefaultLogger } from '@temporalio/worker';
+import {
+  NativeConnection,
+  Runtime as TemporalRuntime,
+  Worker,
+  DefaultLogger,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import type { Activities } from '../activities';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_POOL, taskQueueName } from '../model/names';
 import { openTemporalQueue, type Logger, type Runtime } from '../runtime';
@@ -20,23 +27,30 @@ export interface RunningWorker {
   stop(): void;
 }
 
+/** What a test may bring of its own. */
+export interface WorkerParts {
+  readonly bundle?: WorkflowBundleOption;
+  readonly wrap?: (activities: Activities) => Activities;
+}
+
 /**
  * A worker on Temporal.
  * @throws Error when Temporal cannot be reached for a minute, with what to check.
  */
-export async function startTemporalWorker(runtime: Runtime): Promise<RunningWorker> {
+export async function startTemporalWorker(runtime: Runtime, parts: WorkerParts = {}): Promise<RunningWorker> {
   const { config, store, log, incarnation } = runtime;
   installTemporalRuntime(log);
   const connection = await connect(runtime);
   const host = await openWorkerHost(runtime);
+  const activities = parts.wrap?.(host.activities) ?? host.activities;
   const taskQueue = taskQueueName(config.environment, store.id, DEFAULT_POOL);
   const worker = await Worker.create({
     connection,
     namespace: config.temporalNamespace,
     taskQueue,
     identity: incarnation,
-    workflowBundle: await workflowBundle(),
-    activities: temporalActivities(host.activities, Math.max(200, config.heartbeatTimeoutMs / 5)),
+    workflowBundle: parts.bundle ?? (await workflowBundle()),
+    activities: temporalActivities(activities, Math.max(200, config.heartbeatTimeoutMs / 5)),
     maxConcurrentActivityTaskExecutions: config.maxUnits + 10,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     defaultHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,

@@ -2,7 +2,7 @@ import type { ItemJson, JobJson } from '../../api';
 import type { JobState, Outcome } from '../../model/states';
 import { UsageError } from '../failure';
 import type { NewItem } from '../readers';
-import { Http } from './http';
+import { Http, type Query } from './http';
 import { toBody, type Sent } from './upload';
 
 export type { ItemJson, JobJson };
@@ -39,7 +39,7 @@ export const MAX_PAGE = 1_000;
 export class ApiClient {
   private readonly http: Http;
 
-  /** @param signal ends every call that is not given another. */
+  /** @param signal ends every call. */
   constructor(
     url: string,
     private readonly signal: AbortSignal,
@@ -52,7 +52,11 @@ export class ApiClient {
   }
 
   /** Sends the items as they come. What `items` throws ends the upload, of which the API keeps nothing. */
-  submit(head: SubmitHead, items: AsyncIterable<NewItem>, onSent: (sent: Sent) => void = () => undefined): Promise<JobJson> {
+  submit(
+    head: SubmitHead,
+    items: AsyncIterable<NewItem>,
+    onSent: (sent: Sent) => void = () => undefined,
+  ): Promise<JobJson> {
     const { capability, params, labels, options, idempotencyKey } = head;
     const json = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value));
     return this.http.json({
@@ -68,10 +72,9 @@ export class ApiClient {
     });
   }
 
-  /** @param options.wait seconds that the answer may wait for the job's end. */
-  job(id: string, options: { wait?: number; signal?: AbortSignal } = {}): Promise<JobJson> {
-    const { wait, signal = this.signal } = options;
-    return this.http.json({ path: jobPath(id), query: { wait }, signal });
+  /** @param wait seconds that the answer may wait for the job's end. */
+  job(id: string, wait?: number): Promise<JobJson> {
+    return this.get(jobPath(id), { wait });
   }
 
   /** The newest first, at most `limit`. */
@@ -79,7 +82,7 @@ export class ApiClient {
     const jobs: JobJson[] = [];
     let next: string | null = null;
     do {
-      const query: Record<string, string | number | undefined> = {
+      const query: Query = {
         ...filter,
         after: next ?? undefined,
         limit: Math.min(limit - jobs.length, MAX_PAGE),
@@ -101,25 +104,23 @@ export class ApiClient {
   }
 
   /** Every outcome there is, NDJSON. */
-  results(id: string, options: { outcome?: Outcome | undefined; signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array> {
-    const { outcome, signal = this.signal } = options;
-    return this.http.bytes({ path: `${jobPath(id)}/results`, query: { outcome }, signal });
+  results(id: string, outcome?: Outcome): AsyncGenerator<Uint8Array> {
+    return this.http.bytes({ path: `${jobPath(id)}/results`, query: { outcome }, signal: this.signal });
   }
 
   /** The job's log from its beginning. */
   async *log(id: string): AsyncGenerator<LogLineJson> {
     let after: string | null = null;
     do {
-      const query: Record<string, string | number | undefined> = { after: after ?? undefined, limit: MAX_PAGE };
+      const query: Query = { after: after ?? undefined, limit: MAX_PAGE };
       const page: { lines: LogLineJson[]; next: string | null } = await this.get(`${jobPath(id)}/log`, query);
       yield* page.lines;
       after = page.next;
     } while (after !== null);
   }
 
-  act(id: string, verb: Verb, options: { signal?: AbortSignal } = {}): Promise<JobJson> {
-    const { signal = this.signal } = options;
-    return this.http.json({ method: 'POST', path: `${jobPath(id)}/${verb}`, signal });
+  act(id: string, verb: Verb): Promise<JobJson> {
+    return this.http.json({ method: 'POST', path: `${jobPath(id)}/${verb}`, signal: this.signal });
   }
 
   async remove(id: string): Promise<void> {
@@ -131,7 +132,7 @@ export class ApiClient {
     return this.http.close();
   }
 
-  private get<T>(path: string, query: Record<string, string | number | undefined> = {}): Promise<T> {
+  private get<T>(path: string, query: Query = {}): Promise<T> {
     return this.http.json({ path, query, signal: this.signal });
   }
 }

@@ -71,12 +71,12 @@ export class Http {
   private dispatch(request: Request): Promise<Dispatcher.ResponseData> {
     const { method = 'GET', path, query = {}, headers, body, signal } = request;
     const { origin, pathname } = new URL(this.url);
-    const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-    const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
     return this.agent.request({
       origin,
       // Not through a URL, which would take an item with the id `..` for a step up.
-      path: `${pathname.replace(/\/$/, '')}${path}${search}`,
+      path: `${pathname.replace(/\/$/, '')}${path}${search.size > 0 ? `?${search}` : ''}`,
       method,
       ...(headers && { headers }),
       // Undici's types know fewer bodies than undici.

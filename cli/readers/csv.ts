@@ -16,6 +16,8 @@ export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<Row
     columns: checkHeader,
     cast: (value, context) => (value === '' && !context.header ? null : value),
     info: true,
+    // Said, since what is not is taken from the first line: in a file that mixes them, the rest would be part of a value.
+    record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: MAX_RECORD_CHARS,
     skip_empty_lines: true,
   });

@@ -18,7 +18,14 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     ...rows.map((row) => columns.map((column) => cut(printable(String(column.value(row))), column.max))),
   ];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => width(line[at] ?? ''))));
-  return cells.map((line) => line.map((cell, at) => pad(cell, widths[at] ?? 0, columns[at]?.right)).join(GAP).trimEnd()).join('\n');
+  return cells
+    .map((line) =>
+      line
+        .map((cell, at) => pad(cell, widths[at] ?? 0, columns[at]?.right))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 /** Names and what they are, one under another. */

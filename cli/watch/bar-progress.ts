@@ -31,7 +31,12 @@ export class BarProgress implements Progress {
   update(job: JobJson): void {
     const { done, text } = figures(job);
     this.rate.add(this.session.clock.now(), done);
-    const payload = { done: formatCount(done), items: formatCount(job.items), text, speed: this.speed(job.items - done) };
+    const payload = {
+      done: formatCount(done),
+      items: formatCount(job.items),
+      text,
+      speed: this.speed(job.items - done),
+    };
     if (this.started) return this.bar.update(done, payload);
     this.started = true;
     process.once('exit', this.onExit);

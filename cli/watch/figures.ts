@@ -16,6 +16,8 @@ export function figures({ counts, state }: JobJson): Figures {
     [skipped, 'skipped'],
     [waiting + deferred, 'waiting'],
   ];
-  const shown = parts.filter(([count], at) => at === 0 || count > 0).map(([count, name]) => `${formatCount(count)} ${name}`);
+  const shown = parts
+    .filter(([count], at) => at === 0 || count > 0)
+    .map(([count, name]) => `${formatCount(count)} ${name}`);
   return { done: succeeded + failed + review + skipped, text: `${state}: ${shown.join(', ')}` };
 }

@@ -23,11 +23,7 @@ export interface FollowOptions {
 export async function follow(from: JobJson | string, options: FollowOptions): Promise<JobJson> {
   const { api, clock, progress, signal } = options;
   const ask = (id: string, wait?: number): Promise<JobJson> =>
-    patiently(() => api.job(id, { signal, ...(wait !== undefined && { wait }) }), {
-      clock,
-      signal,
-      notice: (message) => progress.notice(message),
-    });
+    patiently(() => api.job(id, wait), { clock, signal, notice: (message) => progress.notice(message) });
   try {
     let job = typeof from === 'string' ? await ask(from) : from;
     for (;;) {

@@ -34,7 +34,7 @@ export class PaceInterpreter {
   ) {}
 
   push(happening: Happening): void {
-    const { state, commands } = step(this.state, { ...happening, now: this.effects.now() } as PaceEvent);
+    const { state, commands } = step(this.state, { ...happening, now: this.effects.now() });
     this.state = state;
     for (const command of commands) this.carryOut(command);
     this.effects.changed(state);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Activities, JobRef, Log } from '../../activities';
 import { decode, encode } from '../../model/index-set';
 import { PaceInterpreter, initialState, type PaceEffects, type UnitEnd } from '../../model/pace';
@@ -37,6 +38,8 @@ export class JobLoop {
   ) {
     const { jobId, jobNo, generation } = start;
     this.ref = { jobId, jobNo, generation };
+    // Every unit in flight listens to it.
+    setMaxListeners(0, this.unitStop.signal);
   }
 
   /** Resolves when the job is closed or the loop was stopped; rejects when it cannot go on. */

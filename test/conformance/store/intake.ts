@@ -124,7 +124,24 @@ function itemIds(open: Open): void {
 
   it('takes ids that only look alike for different ones, and finds each by itself', async () => {
     const { store } = world;
-    const ids = ['a', 'A', 'é', 'e\u0301', '7', '07', '7.0', ' 7', '7 ', '', 'ß', 'ss', '1e3', '1000', 'null', '"'];
+    const ids = [
+      'a',
+      'A',
+      '\u00e9',
+      'e\u0301',
+      '7',
+      '07',
+      '7.0',
+      ' 7',
+      '7 ',
+      '',
+      'ß',
+      'ss',
+      '1e3',
+      '1000',
+      'null',
+      '"',
+    ];
     const no = await upload(
       store,
       ids.map((id, index) => item(index, id)),

@@ -1,0 +1,5 @@
+import { queueConformance } from './suite';
+
+jest.setTimeout(90_000);
+
+describe('the in-process queue', () => queueConformance('in-process'));
