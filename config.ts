@@ -121,7 +121,7 @@ export const SETTINGS = {
   sweepEveryMs: setting(
     'ITEMWISE_SWEEP_EVERY',
     atLeast(200),
-    '15s',
+    '5s',
     'How often forgotten and lost jobs are looked for.',
   ),
   rolloverEvents: setting(

@@ -45,3 +45,6 @@ export const MAX_RESULT_BYTES = 1_000_000;
 
 /** After a time-out or a shutdown was told, the payload has this long to end by itself, ms. */
 export const ABANDON_AFTER_MS = 1_000;
+
+/** A payload's cleanup hooks are waited for this long, ms. */
+export const CLEANUP_MS = 5_000;

@@ -26,7 +26,7 @@ export function createActivities(deps: ActivityDeps): Activities {
   const shared = {
     settler: new Settler(store, clock, log),
     cancelWatch: new CancelWatch(store, clock, log),
-    deaf: new Set<string>(),
+    busy: new Set<string>(),
   };
   return {
     runUnit: (input, delivery) => runUnit(deps, shared, input, delivery),

@@ -1,6 +1,6 @@
-import { ABANDON_AFTER_MS, type Log } from './deps';
+import { ABANDON_AFTER_MS, CLEANUP_MS, type Log } from './deps';
 
-export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'superseded';
+export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'superseded' | 'store';
 
 /** The reason that a payload's signal carries. */
 export class Stopped extends Error {
@@ -13,6 +13,7 @@ export class Stopped extends Error {
         cancel: 'the job is being cancelled',
         shutdown: 'the worker is shutting down',
         superseded: 'another worker has taken this work over',
+        store: 'the store does not take what comes of this work',
       }[why],
     );
   }
@@ -30,10 +31,13 @@ type Hook = () => void | Promise<void>;
 export class Invocation {
   private controller: AbortController | undefined;
   private told: StopReason | undefined;
-  private abandonAt = Infinity;
+  /** When, and for which reason, it is abandoned. */
+  private leaving: { readonly why: StopReason; readonly at: number } | undefined;
   private readonly cancelHooks: Hook[] = [];
   private readonly cleanupHooks: Hook[] = [];
   private abandon: ((why: StopReason) => void) | undefined;
+  private cleanUpBy: number | undefined;
+  private leaveHooks: (() => void) | undefined;
   /** ms since the epoch. */
   deadline = Infinity;
   /** A revoked Context does nothing. */
@@ -53,6 +57,7 @@ export class Invocation {
   }
 
   onCancel(hook: Hook): void {
+    if (this.revoked) return;
     if (this.told === 'cancel') void this.call(hook);
     else this.cancelHooks.push(hook);
   }
@@ -61,23 +66,26 @@ export class Invocation {
     this.cleanupHooks.push(hook);
   }
 
-  /** Tells the payload to stop; the first reason counts. */
+  /** Tells the payload to stop; the first reason counts. A call that has ended is told nothing. */
   tell(why: StopReason, now: number): void {
+    if (this.revoked) return;
+    // A cancelled payload may finish, up to its deadline. For the others there is no point in waiting.
+    if (why !== 'cancel') this.leaving ??= { why, at: now + ABANDON_AFTER_MS };
     if (this.told) return;
     this.told = why;
-    // A cancelled payload may finish, up to its deadline. For the others there is no point in waiting.
-    if (why !== 'cancel') this.abandonAt = now + ABANDON_AFTER_MS;
     this.controller?.abort(new Stopped(why));
     if (why === 'cancel') for (const hook of this.cancelHooks.splice(0)) void this.call(hook);
   }
 
-  /** Called now and then: holds the call to its deadline. */
+  /** Called now and then: holds the call to its deadline, and its hooks to theirs. */
   tick(now: number): void {
-    if (now >= this.deadline && this.abandonAt === Infinity) {
-      this.tell('timeout', now);
-      this.abandonAt = now + ABANDON_AFTER_MS;
+    if (this.leaveHooks) {
+      this.cleanUpBy ??= now + CLEANUP_MS;
+      if (now >= this.cleanUpBy) this.leaveHooks();
+      return;
     }
-    if (now >= this.abandonAt) this.abandon?.(this.told === 'cancel' ? 'timeout' : (this.told ?? 'timeout'));
+    if (now >= this.deadline) this.tell('timeout', now);
+    if (this.leaving && now >= this.leaving.at) this.abandon?.(this.leaving.why);
   }
 
   /**
@@ -89,14 +97,17 @@ export class Invocation {
     let returned: unknown;
     try {
       returned = code();
+      if (!isThenable(returned)) return this.end({ value: returned });
     } catch (error) {
       return this.end({ error });
     }
-    if (!isThenable(returned)) return this.end({ value: returned });
     const call = Promise.resolve(returned);
     return new Promise<Ending>((resolve) => {
       this.abandon = (abandoned) => {
-        left(call.catch(() => undefined));
+        const end = call.catch(() => undefined);
+        left(end);
+        // What it asks to have cleaned up from now on can wait for its real end.
+        void end.then(() => this.runCleanupHooks());
         resolve(this.end({ abandoned }));
       };
       call.then(
@@ -114,8 +125,20 @@ export class Invocation {
     return this.cleanupHooks.length === 0 ? ending : this.cleanUp().then(() => ending);
   }
 
+  /** Nobody waits for ever for a hook: it would hold its slot, and the unit. */
   private async cleanUp(): Promise<void> {
-    for (const hook of this.cleanupHooks.splice(0).reverse()) await this.call(hook);
+    const left = new Promise<void>((resolve) => {
+      this.leaveHooks = () => {
+        this.log.warn({ ms: CLEANUP_MS }, 'a cleanup hook of the payload is not waited for any longer');
+        resolve();
+      };
+    });
+    await Promise.race([this.runCleanupHooks(), left]);
+    this.leaveHooks = undefined;
+  }
+
+  private async runCleanupHooks(): Promise<void> {
+    for (let hook = this.cleanupHooks.pop(); hook; hook = this.cleanupHooks.pop()) await this.call(hook);
   }
 
   /** Runs a payload's hook; a hook that fails is the payload's affair and ends nothing. */

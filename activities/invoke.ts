@@ -1,4 +1,4 @@
-import { BatchFeed, failUntaken } from './context/batches';
+import { BatchFeed } from './context/batches';
 import { itemContext } from './context/item';
 import { Invocation, type Ending } from './invocation';
 import type { WorkItem } from './item-source';
@@ -7,7 +7,11 @@ import type { UnitRun } from './unit-run';
 /** Runs a unit's items through its payload, as many at once as the unit has slots. */
 export async function runItems(unit: UnitRun): Promise<void> {
   if (unit.payload.batches) return runBatches(unit);
-  await Promise.all(Array.from({ length: unit.slots }, () => runSlot(unit)));
+  const slots = Array.from({ length: unit.slots }, () => runSlot(unit));
+  // Only the store can fail a slot. The others then stop as well: nobody would look after what they run.
+  for (const slot of slots) slot.catch(() => unit.halt('store', true));
+  const ends = await Promise.allSettled(slots);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 /** One slot: an item after the other, until there is none or the unit is stopping. Waits only where it must. */
@@ -38,7 +42,10 @@ function runOne(unit: UnitRun, work: WorkItem): Promise<void> | undefined {
     () => [work],
     () => call(unit, 'run', item, context),
   );
-  if (ending instanceof Promise) return ending.then(finish);
+  if (ending instanceof Promise) {
+    unit.occupy(work);
+    return ending.then(finish);
+  }
   finish(ending);
   return undefined;
 }
@@ -53,10 +60,8 @@ async function runBatches(unit: UnitRun): Promise<void> {
       () => feed.inHand,
       () => call(unit, 'batches', feed.context),
     );
-    feed.end(ending);
     unit.buffer.running = 0;
-    if (feed.given === 0 && 'value' in ending) await failUntaken(unit);
-    if (feed.given === 0 && 'error' in ending) await feed.failNext(ending);
+    await feed.end(ending);
     if (unit.needsRelief) await unit.relieve();
   }
 }

@@ -7,7 +7,7 @@ import { runItems } from './invoke';
 import type { Settler } from './settler';
 import type { Delivery, UnitInput, UnitResult } from './types';
 import { UnitBuffer } from './unit-buffer';
-import { UnitRun, type Deaf } from './unit-run';
+import { UnitRun, type Busy } from './unit-run';
 
 /** A worker without the capability asks for this much patience, ms: another one may have it, or get it. */
 const NOT_HERE_HOLD_MS = 5_000;
@@ -19,7 +19,7 @@ const TICK_MS = 100;
 export interface UnitShared {
   readonly settler: Settler;
   readonly cancelWatch: CancelWatch;
-  readonly deaf: Deaf;
+  readonly busy: Busy;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function runUnit(
     if (!payload) return await notHere(deps, shared, buffer, input, job);
     const { open, nextDue } = await store.openItems(job.no, set);
     const log = withFields(deps.log, { job: job.id, unit: unitName(job.id, input.generation, input.seq) });
-    const unit = new UnitRun(deps, job, payload, input.slots, buffer, log, shared.settler, shared.deaf, open);
+    const unit = new UnitRun(deps, job, payload, input.slots, buffer, log, shared.settler, shared.busy, open);
     const release = attend(deps, shared, unit, delivery, startedAt);
     try {
       await runItems(unit);
@@ -60,6 +60,7 @@ export async function runUnit(
     }
     buffer.close();
     await shared.settler.flush();
+    if (buffer.failure) throw buffer.failure.error;
     return {
       handedBack: encode(unit.notRun()),
       nextDue: earliest(nextDue, buffer.nextDue),
@@ -108,6 +109,8 @@ function attend(
     if (now - beatAt >= settings.heartbeatMs) {
       delivery.heartbeat();
       beatAt = now;
+      // The queue may have taken the unit for lost and sent its items again.
+      if (delivery.stop.aborted) unit.buffer.ask();
     }
     if (now - startedAt >= settings.unitBudgetMs) unit.spendBudget();
     if (deps.draining.aborted) {

@@ -27,6 +27,8 @@ export class UnitBuffer {
   running = 0;
   /** A newer delivery or generation has taken over: nothing that this unit says counts any more. */
   refused = false;
+  /** Why the store cannot take what this unit says, ever: then the unit is as good as lost. */
+  failure: { readonly error: unknown } | undefined;
   /** Earliest due time parked so far. */
   nextDue: number | null = null;
 
@@ -62,6 +64,11 @@ export class UnitBuffer {
     if (this.progress.delete(index)) this.progressChanged = true;
   }
 
+  /** Has it written even if it is empty: that is how a unit hears whether it still counts. */
+  ask(): void {
+    this.progressChanged = true;
+  }
+
   close(): void {
     this.closing = true;
   }
@@ -93,6 +100,7 @@ export class UnitBuffer {
     this.log = [];
     this.bytes = 0;
     this.progressChanged = false;
+    this.closing = false;
     return flush;
   }
 }

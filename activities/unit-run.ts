@@ -1,13 +1,12 @@
 import type { Item, Payload } from '../contract';
-import { toErrorInfo, toIssues, type ErrorInfo } from '../model/error-info';
+import { toIssues, type ErrorInfo } from '../model/error-info';
 import { fromIndexes, union, type IndexSet } from '../model/index-set';
 import type { Plan } from '../model/plan';
-import type { JobRecord, OpenItem } from '../store';
+import type { JobRecord, OpenItem, UsageEvent } from '../store';
 import type { Clock } from './clock';
 import type { ActivityDeps, Log } from './deps';
-import { dispose, fail, postpone, type Judged } from './disposition';
-import type { Invocation} from './invocation';
-import { type Ending, type StopReason } from './invocation';
+import { dispose, fail, postpone, readable, type Judged } from './disposition';
+import type { Ending, Invocation, StopReason } from './invocation';
 import { ItemSource, type WorkItem } from './item-source';
 import type { Settler } from './settler';
 import type { UnitBuffer } from './unit-buffer';
@@ -15,11 +14,14 @@ import type { UnitBuffer } from './unit-buffer';
 /** How long code of a payload may keep the event loop before others get a turn, ms. */
 const TURN_MS = 20;
 
-/** An item whose last attempt still runs in this process, deaf to its time-out, is tried again this much later, ms. */
+/** An item of which an attempt still runs in this process is tried again this much later, ms. */
 const STILL_RUNNING_MS = 5_000;
 
-/** Calls of payload code that were abandoned and have not ended, by job and item: in one process an item runs once. */
-export type Deaf = Set<string>;
+/**
+ * Items of which an attempt runs in this process, by job and index: in one process an item runs once at a time. An
+ * attempt may outlive its item's turn, deaf to its time-out, and its unit, when that was taken for lost.
+ */
+export type Busy = Set<string>;
 
 /** One delivery of a unit while it runs: what is shared by the loop, the Context's verbs and the clock's ticks. */
 export class UnitRun implements Judged {
@@ -46,27 +48,22 @@ export class UnitRun implements Judged {
     readonly buffer: UnitBuffer,
     readonly log: Log,
     private readonly settler: Settler,
-    private readonly deaf: Deaf,
+    private readonly busy: Busy,
     open: readonly OpenItem[],
   ) {
     this.plan = job.plan;
     this.clock = deps.clock;
     this.source = new ItemSource(deps.store, job.no, open);
     this.config = deps.configOf(payload);
-    const params = payload.params.safeParse(job.params);
-    this.params = params.data;
-    if (!params.success)
-      this.jobError = toIssues(
-        'params_invalid',
-        'the job params do not fit this release of the payload',
-        params.error.issues,
-      );
+    const params = fit(payload.params, job.params, PARAMS_MISFIT);
+    if ('error' in params) this.jobError = params.error;
+    else this.params = params.data;
     this.turnStarted = this.clock.now();
   }
 
   /** Nothing new is started. */
   get stopping(): boolean {
-    return this.stop !== undefined || this.budgetSpent || this.buffer.refused;
+    return this.stop !== undefined || this.budgetSpent || this.buffer.refused || this.buffer.failure !== undefined;
   }
 
   get stopReason(): StopReason | undefined {
@@ -87,14 +84,15 @@ export class UnitRun implements Judged {
   /** Holds running items to their deadlines. */
   tick(): void {
     if (this.buffer.refused) this.halt('superseded', true);
+    if (this.buffer.failure) this.halt('store', true);
     const now = this.clock.now();
     for (const invocation of this.invocations) invocation.tick(now);
   }
 
   /** The next item, if it is at hand and can be run: what `take` gives without waiting. */
   takeNow(): WorkItem | undefined {
-    if (this.stopping || this.deaf.size > 0) return undefined;
-    return this.source.now();
+    const item = this.stopping ? undefined : this.source.peek();
+    return item && !this.isBusy(item) ? this.source.now() : undefined;
   }
 
   /** The next item that can be run now, or undefined when there is none or the unit is stopping. */
@@ -102,30 +100,32 @@ export class UnitRun implements Judged {
     while (!this.stopping) {
       const item = await this.source.next();
       if (!item) return undefined;
-      if (!this.deaf.has(this.key(item))) return item;
-      postpone(this, item, STILL_RUNNING_MS, {
-        code: 'still_running',
-        message: 'the last attempt ran out of time and has not ended yet',
-      });
+      if (this.stopping) this.handBack(item);
+      else if (!this.isBusy(item)) return item;
+      else postpone(this, item, STILL_RUNNING_MS, { code: 'still_running', message: 'an attempt of it still runs' });
     }
     return undefined;
   }
 
+  /** An item that was taken and is not run. */
+  handBack(work: WorkItem): void {
+    this.handedBack.push(work.index);
+    this.busy.delete(this.key(work));
+  }
+
   /** The item as the payload sees it, or undefined when its input does not fit: then it has failed. */
   parse(work: WorkItem): Item | undefined {
-    if (this.jobError) {
-      fail(this, work, this.jobError);
-      return undefined;
-    }
-    const parsed = this.payload.input.safeParse(JSON.parse(work.input));
-    if (parsed.success) return { id: work.id, input: parsed.data };
-    fail(
-      this,
-      work,
-      toIssues('input_invalid', 'the input does not fit the schema of the payload', parsed.error.issues),
-      0,
-    );
+    const input = this.jobError
+      ? { error: this.jobError }
+      : fit(this.payload.input, JSON.parse(work.input), INPUT_MISFIT);
+    if (!('error' in input)) return { id: work.id, input: input.data };
+    fail(this, work, input.error, work.history.attempts);
     return undefined;
+  }
+
+  /** From now on an attempt of it runs, until it is recorded or, if it is abandoned, until it really ends. */
+  occupy(work: WorkItem): void {
+    this.busy.add(this.key(work));
   }
 
   /** Calls payload code for `works`, abandoning it when it does not end in time. */
@@ -134,8 +134,7 @@ export class UnitRun implements Judged {
     if (this.stop) invocation.tell(this.stop, this.clock.now());
     const ending = invocation.run(code, (end) => {
       const keys = works().map((work) => this.key(work));
-      for (const key of keys) this.deaf.add(key);
-      void end.then(() => keys.forEach((key) => this.deaf.delete(key)));
+      void end.then(() => keys.forEach((key) => this.busy.delete(key)));
     });
     if (ending instanceof Promise) return ending.finally(() => this.invocations.delete(invocation));
     this.invocations.delete(invocation);
@@ -144,16 +143,16 @@ export class UnitRun implements Judged {
 
   /** Records what an attempt led to. */
   record(work: WorkItem, ending: Ending, told: StopReason | undefined): void {
-    let counted: boolean;
-    try {
-      counted = dispose(this, work, ending, told);
-    } catch (error) {
-      // Judging calls the payload's result schema, which may throw anything.
-      counted = fail(this, work, toErrorInfo(error, 'result_invalid'));
-    }
-    if (counted) this.ran++;
+    if (dispose(this, work, ending, told)) this.ran++;
     else this.handedBack.push(work.index);
+    if (!('abandoned' in ending)) this.busy.delete(this.key(work));
     this.buffer.forget(work.index);
+  }
+
+  /** Records usage, also that of an attempt which was abandoned and outlives the unit. */
+  meter(event: UsageEvent): void {
+    this.buffer.meter(event);
+    this.settler.late(this.buffer);
   }
 
   /** Whether it is time for `relieve`. */
@@ -178,7 +177,32 @@ export class UnitRun implements Judged {
     return union(fromIndexes(this.handedBack), this.source.rest());
   }
 
+  private isBusy(work: WorkItem): boolean {
+    return this.busy.size > 0 && this.busy.has(this.key(work));
+  }
+
   private key(work: WorkItem): string {
     return `${this.job.no}:${work.index}`;
+  }
+}
+
+type Misfit = { readonly code: string; readonly message: string };
+const PARAMS_MISFIT: Misfit = {
+  code: 'params_invalid',
+  message: 'the job params do not fit this release of the payload',
+};
+const INPUT_MISFIT: Misfit = {
+  code: 'input_invalid',
+  message: 'the input does not fit the schema of the payload',
+};
+
+/** A value as a schema of the payload has it. Schemas are the payload's code, and may throw anything. */
+function fit(schema: Payload['input'], value: unknown, misfit: Misfit): { data: unknown } | { error: ErrorInfo } {
+  try {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return { data: parsed.data };
+    return { error: toIssues(misfit.code, misfit.message, parsed.error.issues) };
+  } catch (error) {
+    return { error: readable(error, misfit.code) };
   }
 }

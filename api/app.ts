@@ -85,12 +85,15 @@ function answerErrors(log: Logger): ErrorRequestHandler {
   };
 }
 
-/** An answer that comes before the body is through: the rest is not wanted, and the connection ends with it. */
+/**
+ * After an answer that comes before the body is through, the rest is read and dropped for a while. No `Connection:
+ * close`, with which Node would cut the connection at once: clients that send all before they read would not see why.
+ */
 function linger(request: Request, response: Response): void {
   if (request.complete) return;
-  response.set('connection', 'close');
   response.on('finish', () => {
+    const cut = setTimeout(() => request.destroy(), LINGER_MS).unref();
+    request.on('close', () => clearTimeout(cut));
     request.resume();
-    setTimeout(() => request.destroy(), LINGER_MS).unref();
   });
 }

@@ -34,7 +34,7 @@ export const PROBLEMS = {
   ),
   no_items: kind(422, 'The job has no items', 'Send at least one item.'),
   too_many_items: kind(422, 'The job has too many items', 'Split the job; the limit is in /v1/manifest.'),
-  invalid_item: kind(422, 'An item is not an object with an id and an input', 'Mend the item at the position given.'),
+  invalid_item: kind(422, 'An item cannot be taken as it is', 'Mend the item at the position given.'),
   invalid_item_id: kind(
     422,
     'An item id is not usable',

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JobQueue } from '../queue';
 import type { Runtime } from '../runtime';
@@ -42,6 +42,10 @@ export async function startApi(runtime: Runtime, queue: JobQueue): Promise<Runni
   // A submit of 300,000 items takes as long as it takes; a silent connection does not.
   server.requestTimeout = 0;
   server.timeout = 120_000;
+  // A kept connection that has its last answer would hold the stop up.
+  server.on('request', (_request, response: ServerResponse) =>
+    response.on('close', () => closing.signal.aborted && setImmediate(() => server.closeIdleConnections())),
+  );
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,

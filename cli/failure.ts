@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { EXIT, type ExitCode } from './exit-codes';
 
 /** An end that was foreseen: its message is all that the person needs. */
@@ -51,7 +52,8 @@ const KNOWN: Readonly<Record<string, ExitCode>> = {
 
 /** What is said of an error, and the exit code it leads to. */
 export function toFailure(error: unknown): { message: string; exitCode: ExitCode } {
-  if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT.unexpected };
+  // Not by `instanceof`: an error of Node's own may be of another realm.
+  if (!types.isNativeError(error)) return { message: String(error), exitCode: EXIT.unexpected };
   const exitCode = error instanceof CliError ? error.exitCode : (KNOWN[error.name] ?? EXIT.unexpected);
   return { message: error.message, exitCode };
 }

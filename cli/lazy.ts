@@ -4,7 +4,7 @@
  * `require` and not `import()`: in CommonJS output the latter follows the resolver of ES modules, which wants file
  * extensions that jest's does not know.
  */
-/* eslint-disable @typescript-eslint/no-require-imports */
+/* eslint-disable @typescript-eslint/no-require-imports, @typescript-eslint/consistent-type-imports */
 export const lazy = {
   undici: () => require('undici') as typeof import('undici'),
   csv: () => require('csv-parse') as typeof import('csv-parse'),

@@ -268,7 +268,7 @@ export interface Fleet {
   lease(name: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Jobs that are sealed and whose workflow was not started. */
   unstarted(before: number, limit: number): Promise<JobRecord[]>;
-  /** Open jobs of which nothing was heard since `before`, those first that were silent longest. */
+  /** Open jobs of which nothing was heard since `before`, or that are being cancelled; the longest silent first. */
   silent(before: number, limit: number): Promise<JobRecord[]>;
   /** Notes that a silent job was looked at. */
   touch(no: number): Promise<void>;

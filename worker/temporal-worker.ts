@@ -19,6 +19,9 @@ const CONNECT_PATIENCE_MS = 60_000;
 /** Heartbeats reach the server at most this much apart, ms: they carry the news of a stop. */
 const HEARTBEAT_THROTTLE_MS = 1_000;
 
+/** A workflow task of a worker that has died goes to another one after this long, ms. */
+const STICKY_MS = 2_000;
+
 export interface RunningWorker {
   readonly taskQueue: string;
   /** Resolves when it has stopped; rejects when it cannot go on. */
@@ -54,6 +57,7 @@ export async function startTemporalWorker(runtime: Runtime, parts: WorkerParts =
     maxConcurrentActivityTaskExecutions: config.maxUnits + 10,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     defaultHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    stickyQueueScheduleToStartTimeout: STICKY_MS,
     shutdownGraceTime: config.shutdownGraceMs + 5_000,
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });

@@ -3,14 +3,18 @@ import type { Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
 import type { UnitRun } from '../unit-run';
 
+/** Longest line, characters. */
+const MAX_LINE = 4_000;
+
 /** `ctx.log`: each line goes to the worker's log, and, as long as the job's share lasts, to the job's own. */
 export function createLog(unit: UnitRun, invocation: Invocation, current: () => readonly WorkItem[]): PayloadLog {
   const write = (level: 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown> = {}): void => {
     if (invocation.revoked) return;
     const items = current();
     const itemId = items.length === 1 ? items[0]!.id : undefined;
-    unit.log[level]({ ...fields, item: itemId }, String(message));
-    unit.buffer.write({ level, source: 'payload', message: String(message), ...(itemId !== undefined && { itemId }) });
+    const text = String(message).slice(0, MAX_LINE);
+    unit.log[level]({ ...fields, item: itemId }, text);
+    unit.buffer.write({ level, source: 'payload', message: text, ...(itemId !== undefined && { itemId }) });
   };
   return {
     info: (message, fields) => write('info', message, fields),

@@ -21,7 +21,8 @@ export class Body {
   /** @throws Problem when it grows over the limit or breaks off. */
   async *chunks(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of this.request as AsyncIterable<Buffer>) {
+      // The stream outlives an early no: what the client still sends is read while it hears the answer.
+      for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         this.received += chunk.length;
         if (this.received > this.maxBytes) throw this.tooLarge();
         this.hash.update(chunk);

@@ -1,53 +1,54 @@
-import { TokenParser, Tokenizer, TokenType } from '@streamparser/json';
 import { Problem } from '../problems';
-import { MAX_DEPTH } from './depth';
-import type { Upload } from './upload';
+import { decodeUtf8, withoutBom } from './decode';
+import type { Head } from './head';
+import { JsonScanner } from './json-scanner';
+import { MAX_ITEM_BYTES, type Upload } from './upload';
 
-/** The body itself, `items`, and an item's own depth. */
-const MAX_BODY_DEPTH = MAX_DEPTH + 3;
-
-/** Reads `{capability, ..., items: [...]}`: items go into the upload as they come, the rest is returned. @throws Problem */
-export async function readJson(chunks: AsyncIterable<Buffer>, upload: Upload): Promise<Record<string, unknown>> {
-  const head: Record<string, unknown> = {};
+/** Reads `{capability, ..., items: [...]}` as it comes: items go into the upload, the rest into the head. @throws Problem */
+export async function readJson(chunks: AsyncIterable<Buffer>, upload: Upload, head: Head): Promise<void> {
+  let field: string | undefined;
+  let seenItems = false;
   let full = false;
-  const tokenizer = new Tokenizer();
-  const parser = new TokenParser({ paths: ['$.items.*', '$.*'], keepStack: false });
-  let depth = 0;
-  tokenizer.onToken = (token) => {
-    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth++;
-    if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth--;
-    if (depth > MAX_BODY_DEPTH) throw new Problem('too_deep', `the body is nested over ${MAX_BODY_DEPTH} levels deep`);
-    parser.write(token);
-  };
-  parser.onValue = ({ value, key, stack }) => {
-    // Two levels down is an item, one level down a field of the body.
-    if (stack.length === 2) full = upload.add(value, `item ${upload.items + 1}`) || full;
-    else if (key === 'items' && !Array.isArray(value)) throw new Problem('invalid_request', 'items is not an array');
-    else if (key !== 'items') head[String(key)] = value;
-  };
-  let ended = false;
-  parser.onEnd = () => (ended = true);
-  const feed = (write: () => void): void => {
-    try {
-      write();
-    } catch (error) {
-      throw error instanceof Problem
-        ? error
-        : new Problem('invalid_json', error instanceof Error ? error.message : String(error));
-    }
-  };
+  const scanner = new JsonScanner({
+    field: (name) => {
+      field = parse(name, 'the name of a field') as string;
+      if (field !== 'items') {
+        head.announce(field);
+        return false;
+      }
+      if (seenItems) throw new Problem('invalid_request', 'the body has items more than once');
+      return (seenItems = true);
+    },
+    value: (text) => head.set(field!, parse(text, field!)),
+    element: (text) => {
+      const where = `item ${upload.items + 1}`;
+      full = upload.add(parse(text, where), where) || full;
+    },
+    held: (bytes) => {
+      if (bytes <= MAX_ITEM_BYTES) return;
+      if (field === 'items')
+        throw new Problem('item_too_large', `item ${upload.items + 1} is over ${MAX_ITEM_BYTES} bytes`);
+      throw new Problem('body_too_large', `the field ${field ?? 'name'} is over ${MAX_ITEM_BYTES} bytes`);
+    },
+  });
   let any = false;
-  for await (const chunk of chunks) {
+  for await (const chunk of withoutBom(chunks)) {
     any = true;
-    feed(() => tokenizer.write(chunk));
+    scanner.write(chunk);
     if (full) {
       await upload.flush();
       full = false;
     }
   }
   if (!any) throw new Problem('invalid_json', 'the body is empty');
-  feed(() => !tokenizer.isEnded && tokenizer.end());
-  if (!ended) throw new Problem('truncated_body', 'the JSON of the body ends before it is complete');
+  if (!scanner.complete) throw new Problem('truncated_body', 'the JSON of the body ends before it is complete');
   await upload.flush();
-  return head;
+}
+
+function parse(text: Buffer, where: string): unknown {
+  try {
+    return JSON.parse(decodeUtf8(text));
+  } catch (error) {
+    throw new Problem('invalid_json', `${where}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

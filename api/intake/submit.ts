@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
-import type { Payload } from '../../contract';
 import type { Plan } from '../../model/plan';
 import { IdempotencyConflict, isStorableName, type JobRecord, type NewJob } from '../../store';
 import type { ApiContext } from '../context';
 import { Problem } from '../problems';
-import { headSchema, type SubmitHead } from '../schemas';
-import { parse, toIssueList } from '../validation';
 import { Body } from './body';
+import { Head, type CheckedHead } from './head';
 import { readJson } from './json';
 import { readNdjson } from './ndjson';
 import { Upload } from './upload';
@@ -22,9 +20,13 @@ const NDJSON = 'application/x-ndjson';
 export async function submit(context: ApiContext, request: Request): Promise<{ job: JobRecord; created: boolean }> {
   const ndjson = contentType(request) === NDJSON;
   const key = idempotencyKey(request);
-  // With NDJSON the head stands in the query, so it is checked before a single item is read.
-  const early = ndjson ? checkHead(context, headOfQuery(request)) : undefined;
-  const { store, config } = context.runtime;
+  const { store, config, registry } = context.runtime;
+  const head = new Head(registry);
+  if (ndjson) {
+    // With NDJSON the head stands in the query, so it is checked before a single item is read.
+    readQuery(request, head);
+    head.complete();
+  }
   const body = new Body(
     request,
     config.maxBodyBytes,
@@ -32,11 +34,10 @@ export async function submit(context: ApiContext, request: Request): Promise<{ j
   );
   const upload = new Upload(store, await store.openUpload(context.tenant), config.maxItems);
   try {
-    const rest = ndjson ? await readNdjson(body.chunks(), upload) : await readJson(body.chunks(), upload);
+    await (ndjson ? readNdjson(body.chunks(), upload) : readJson(body.chunks(), upload, head));
     if (upload.items === 0) throw new Problem('no_items', 'the job has no items');
-    const head = early ?? checkHead(context, rest ?? {});
     const idempotency = key === undefined ? null : { key, bodyHash: body.digest() };
-    const sealed = await store.seal(upload.no, newJob(context, head, upload.items, idempotency));
+    const sealed = await store.seal(upload.no, newJob(context, head.complete(), upload.items, idempotency));
     if (!sealed.created) await store.dropUpload(upload.no);
     return sealed;
   } catch (error) {
@@ -71,14 +72,12 @@ function idempotencyKey(request: Request): string | undefined {
 }
 
 /** Fields of the query that are not texts are JSON. */
-function headOfQuery(request: Request): Record<string, unknown> {
-  const head: Record<string, unknown> = {};
+function readQuery(request: Request, head: Head): void {
   for (const [field, value] of Object.entries(request.query)) {
+    head.announce(field);
     if (typeof value !== 'string') throw new Problem('invalid_request', `the query has ${field} more than once`);
-    if (field === 'capability') head[field] = value;
-    else head[field] = parseField(field, value);
+    head.set(field, field === 'capability' ? value : parseField(field, value));
   }
-  return head;
 }
 
 function parseField(field: string, text: string): unknown {
@@ -89,29 +88,6 @@ function parseField(field: string, text: string): unknown {
       issues: [{ path: field, message: 'not JSON' }],
     });
   }
-}
-
-interface CheckedHead extends SubmitHead {
-  readonly payload: Payload;
-}
-
-function checkHead(context: ApiContext, raw: Record<string, unknown>): CheckedHead {
-  const head = parse(headSchema.strict(), raw, 'invalid_request', 'the request does not fit its schema');
-  const payload = context.runtime.registry.get(head.capability);
-  if (!payload) {
-    const known = context.runtime.registry.list().map((entry) => entry.capability);
-    throw new Problem(
-      'unknown_capability',
-      `there is no capability ${JSON.stringify(head.capability)}; there are ${known.join(', ')}`,
-    );
-  }
-  const params = payload.params.safeParse(head.params ?? {});
-  if (!params.success) {
-    throw new Problem('invalid_params', `the params do not fit ${payload.capability}`, {
-      issues: toIssueList(params.error),
-    });
-  }
-  return { ...head, payload };
 }
 
 /** What the job is promised: its own options, within the payload's limits, pinned now. */

@@ -1,18 +1,23 @@
 import { DuplicateItemId, isStorableName, type NewItem, type Store } from '../../store';
 import { Problem } from '../problems';
 import { MAX_ITEM_ID_BYTES } from '../schemas';
-import { exceedsDepth, MAX_DEPTH } from './depth';
+import { findFlaw, MAX_DEPTH } from './depth';
 
-/** Items are written in transactions of at most this many, and this many bytes. */
-const BATCH = { items: 1_000, bytes: 1_000_000 };
+/** Items are written in transactions of at most this many, this many bytes, and this old: a slow upload hears soon of
+ * an id that it has twice, and is not taken for a broken one. */
+const BATCH = { items: 1_000, bytes: 1_000_000, ms: 500 };
 
 /** Largest input of an item, bytes of JSON. */
 export const MAX_INPUT_BYTES = 1_000_000;
+
+/** Largest item as it is sent: it has the id too. */
+export const MAX_ITEM_BYTES = MAX_INPUT_BYTES + 10_000;
 
 /** Items on their way into the store, under an upload that nobody can see before it is sealed. */
 export class Upload {
   private batch: NewItem[] = [];
   private bytes = 0;
+  private flushedAt = Date.now();
   items = 0;
 
   constructor(
@@ -35,7 +40,8 @@ export class Upload {
     }
     this.batch.push({ index: this.items++, id, input: text });
     this.bytes += bytes;
-    return this.batch.length >= BATCH.items || this.bytes >= BATCH.bytes;
+    if (this.batch.length >= BATCH.items || this.bytes >= BATCH.bytes) return true;
+    return Date.now() - this.flushedAt >= BATCH.ms;
   }
 
   async flush(): Promise<void> {
@@ -43,6 +49,7 @@ export class Upload {
     const { batch } = this;
     this.batch = [];
     this.bytes = 0;
+    this.flushedAt = Date.now();
     try {
       await this.store.addItems(this.no, batch);
     } catch (error) {
@@ -66,6 +73,8 @@ function checkItem(item: unknown, where: string): { id: string; input: unknown }
     throw new Problem('invalid_item_id', `${where}: the id is over ${MAX_ITEM_ID_BYTES} bytes`);
   }
   if (!isStorableName(id)) throw new Problem('invalid_item_id', `${where}: the id has U+0000 or a lone surrogate`);
-  if (exceedsDepth(input, MAX_DEPTH)) throw new Problem('too_deep', `${where} is nested over ${MAX_DEPTH} levels deep`);
+  const flaw = findFlaw(input);
+  if (flaw === 'too_deep') throw new Problem('too_deep', `${where} is nested over ${MAX_DEPTH} levels deep`);
+  if (flaw === 'infinite') throw new Problem('invalid_item', `${where} has a number beyond 1.8e308`);
   return { id, input };
 }

@@ -7,8 +7,15 @@ import { cursor, parse } from '../validation';
 import { itemJson } from '../views';
 import { findJob } from './jobs';
 
-/** Items read from the store at a time while results stream. */
-const PAGE = 500;
+/** While results stream, so many items are read from the store at first, at most, and as make about so many characters. */
+const FIRST_PAGE = 20;
+const LARGEST_PAGE = 500;
+const PAGE_CHARS = 500_000;
+
+/** As many items as come near to PAGE_CHARS, by the size of the last ones. */
+function nextPage(items: number, chars: number): number {
+  return Math.max(1, Math.min(LARGEST_PAGE, items * 4, Math.floor((items * PAGE_CHARS) / (chars + 1))));
+}
 
 export function itemRoutes(context: ApiContext): Router {
   const router = Router();
@@ -38,16 +45,19 @@ export function itemRoutes(context: ApiContext): Router {
     const query = parse(resultsQuery, request.query, 'invalid_request', 'the query does not fit its schema');
     const job = await findJob(context, request);
     response.type('application/x-ndjson');
-    let gone = false;
-    response.on('close', () => (gone = true));
-    for (let after = -1; !gone;) {
-      const items = await store.items(job, { after, limit: PAGE, ...(query.outcome && { outcome: query.outcome }) });
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    let limit = FIRST_PAGE;
+    for (let after = -1; !gone.signal.aborted;) {
+      const items = await store.items(job, { after, limit, ...(query.outcome && { outcome: query.outcome }) });
       const lines = items.filter((item) => item.body !== null).map((item) => `${JSON.stringify(itemJson(item))}\n`);
-      if (!response.write(lines.join('')) && !gone)
-        await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      const text = lines.join('');
+      // The reader sets the pace; one that goes away ends it.
+      if (!response.write(text)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
       const last = items[items.length - 1];
-      if (items.length < PAGE || !last) break;
+      if (items.length < limit || !last) break;
       after = last.index;
+      limit = nextPage(limit, text.length);
     }
     response.end();
   });

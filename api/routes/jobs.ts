@@ -1,7 +1,7 @@
 import { Router, type Request } from 'express';
 import { isTerminal } from '../../model/states';
 import { cancelJob, pauseJob, resumeJob, startJob } from '../../queue';
-import type { JobRecord } from '../../store';
+import type { ItemCounts, JobRecord } from '../../store';
 import type { ApiContext } from '../context';
 import { submit } from '../intake/submit';
 import { Problem } from '../problems';
@@ -24,6 +24,11 @@ async function view(context: ApiContext, job: JobRecord): Promise<JobJson> {
   return jobJson(job, await context.runtime.store.counts(job), context.queue);
 }
 
+/** Counts of a job as it was sealed. No read of the store, which could fail, stands between the seal and the answer. */
+function untouched(job: JobRecord): ItemCounts {
+  return { ...job.outcomes, pending: job.items, running: 0, waiting: 0, deferred: 0 };
+}
+
 export function jobRoutes(context: ApiContext): Router {
   const router = Router();
   const { store, log } = context.runtime;
@@ -39,7 +44,7 @@ export function jobRoutes(context: ApiContext): Router {
     response
       .status(202)
       .location(`/v1/jobs/${job.id}`)
-      .json(await view(context, job));
+      .json(created ? jobJson(job, untouched(job), context.queue) : await view(context, job));
   });
 
   router.get('/v1/jobs', async (request, response) => {

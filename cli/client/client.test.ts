@@ -45,10 +45,12 @@ describe('submit', () => {
     let body = '';
     let headers: IncomingMessage['headers'] = {};
     const api = await serve({
-      'POST /v1/jobs': async (request, response) => {
+      'POST /v1/jobs': (request, response) => {
         headers = request.headers;
-        body = await bodyOf(request);
-        json(job({ state: 'accepted', items: 2 }), 202)(request, response);
+        void bodyOf(request).then((text) => {
+          body = text;
+          json(job({ state: 'accepted', items: 2 }), 202)(request, response);
+        });
       },
     });
     const options = ['--params', '{"p":1}', '--label', 'a=b', '--label', 'c=d=e', '--concurrency', '5'];

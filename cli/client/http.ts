@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { CliError, Interrupted, Unreachable, UsageError } from '../failure';
 import { EXIT } from '../exit-codes';
@@ -76,7 +77,7 @@ export class Http {
     return this.agent.request({
       origin,
       // Not through a URL, which would take an item with the id `..` for a step up.
-      path: `${pathname.replace(/\/$/, '')}${path}${search.size > 0 ? `?${search}` : ''}`,
+      path: `${pathname.replace(/\/$/, '')}${path}${search.size > 0 ? `?${search.toString()}` : ''}`,
       method,
       ...(headers && { headers }),
       // Undici's types know fewer bodies than undici.
@@ -111,5 +112,5 @@ function codeOf(error: Error): string {
 
 /** Of the socket or of undici; anything else is a mistake of ours. */
 function isNetworkError(error: unknown): error is Error {
-  return error instanceof Error && /^(E[A-Z]|UND_ERR_)/.test(codeOf(error)) && !codeOf(error).startsWith('ERR_');
+  return types.isNativeError(error) && /^(E[A-Z]|UND_ERR_)/.test(codeOf(error));
 }

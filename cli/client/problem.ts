@@ -37,10 +37,10 @@ function exitCode(status: number): ExitCode {
 /** @param body the answer's text, which may be anything. */
 export function toProblem(status: number, body: string): ApiProblem {
   const problem = parse(body);
-  const said = [problem.detail, problem.title].find((text) => typeof text === 'string' && text !== '');
+  const said = [problem.detail, problem.title].find(isText);
   if (said === undefined) return new ApiProblem(status, undefined, `the API answered ${status}`);
   const code = typeof problem.code === 'string' ? problem.code : undefined;
-  return new ApiProblem(status, code, `${String(said)}${issues(problem.issues)} (${code ?? status})`);
+  return new ApiProblem(status, code, `${said}${issues(problem.issues)} (${code ?? status})`);
 }
 
 function parse(body: string): ProblemJson {
@@ -50,6 +50,10 @@ function parse(body: string): ProblemJson {
   } catch {
     return {};
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function issues(found: unknown): string {

@@ -21,7 +21,7 @@ export function formatLogLine(who: string, line: string): string {
   const fields = Object.entries(entry)
     .filter(([name]) => !QUIET.has(name))
     .map(([name, value]) => `${name}=${fieldText(value)}`);
-  const text = [String(msg ?? ''), ...fields].filter((part) => part !== '').join(' ');
+  const text = [typeof msg === 'string' ? msg : '', ...fields].filter((part) => part !== '').join(' ');
   return printable(`${who.padEnd(6)} ${at} ${levelName(level).padEnd(5)} ${text}`);
 }
 
@@ -35,7 +35,8 @@ function parse(line: string): Record<string, unknown> | undefined {
 }
 
 function levelName(level: unknown): string {
-  return typeof level === 'number' ? (LEVELS[level] ?? String(level)) : String(level ?? '');
+  if (typeof level === 'number') return LEVELS[level] ?? String(level);
+  return typeof level === 'string' ? level : '';
 }
 
 function clockTime(time: number | string): string {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { types } from 'node:util';
 import { UsageError } from '../failure';
 import { lazy } from '../lazy';
 import type { Row } from './row';
@@ -14,7 +15,6 @@ const MAX_RECORD_CHARS = 16_000_000;
 export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<Row> {
   const parser = lazy.csv().parse({
     columns: checkHeader,
-    cast: (value, context) => (value === '' && !context.header ? null : value),
     info: true,
     // Said, since what is not is taken from the first line: in a file that mixes them, the rest would be part of a value.
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -24,8 +24,8 @@ export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<Row
   // Errors of the source arrive through the parser, which the pipeline destroys with them.
   const done = pipeline(Readable.from(texts, { objectMode: true }), parser).catch(() => undefined);
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: object; info: { lines: number } }>) {
-      yield { value: record, line: info.lines };
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+      yield { value: withNulls(record), line: info.lines };
     }
   } catch (error) {
     throw isCsvError(error) ? new UsageError(error.message, { cause: error }) : error;
@@ -33,6 +33,17 @@ export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<Row
     parser.destroy();
     await done;
   }
+}
+
+interface Parsed {
+  readonly record: Record<string, string | null>;
+  readonly info: { readonly lines: number };
+}
+
+/** Here and not as the parser's `cast`, which doubles its time. */
+function withNulls(record: Parsed['record']): Parsed['record'] {
+  for (const name in record) if (record[name] === '') record[name] = null;
+  return record;
 }
 
 function checkHeader(names: string[]): string[] {
@@ -46,5 +57,5 @@ function checkHeader(names: string[]): string[] {
 }
 
 function isCsvError(error: unknown): error is Error {
-  return error instanceof Error && ((error as NodeJS.ErrnoException).code ?? '').startsWith('CSV_');
+  return types.isNativeError(error) && ((error as NodeJS.ErrnoException).code ?? '').startsWith('CSV_');
 }

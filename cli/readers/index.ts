@@ -40,9 +40,9 @@ async function* read(
   let beginning = '';
   let ended = false;
   while (!ended && beginning.trimStart() === '') {
-    const { value, done } = await texts.next();
-    beginning += value ?? '';
-    ended = done ?? false;
+    const next = await texts.next();
+    ended = next.done ?? false;
+    if (!next.done) beginning += next.value;
   }
   const format = given ?? sniff(beginning);
   yield* toItems(READERS[format](prepend(beginning, texts)), idField);

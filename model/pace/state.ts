@@ -30,8 +30,10 @@ export interface PaceState {
   readonly claiming: boolean;
   /** Nothing is sent before this time. */
   readonly holdUntil: number | null;
-  /** Units lost in a row without one that made progress. */
+  /** Waves of lost units in a row without progress between them. */
   readonly lostStreak: number;
+  /** Units with a number under this one belong to the last wave: one dead worker loses all of its units at once. */
+  readonly lostBelow: number;
   readonly paused: boolean;
   readonly cancel: 'none' | 'asked' | 'settling' | 'settled';
   readonly rollover: boolean;
@@ -66,6 +68,7 @@ export function initialState(from: Beginning): PaceState {
     claiming: false,
     holdUntil: null,
     lostStreak: 0,
+    lostBelow: 0,
     paused: from.paused ?? false,
     cancel: 'none',
     rollover: false,

@@ -9,7 +9,7 @@ export interface Step {
 }
 
 /** Most items taken out of the store by one claim; bounds the state, since due items may be scattered. */
-export const CLAIM_LIMIT = 1_000;
+export const CLAIM_LIMIT = 2_000;
 
 /** Rounds of finalize after which a job counts as stuck; from then on a round waits `STUCK_HOLD_MS`. */
 export const STUCK_ROUNDS = 2;
@@ -91,16 +91,19 @@ function unitEnded(state: PaceState, seq: number, end: UnitEnd, now: number): Pa
 function unitLost(state: PaceState, seq: number, now: number): [PaceState, PaceCommand[]] {
   const removed = remove(state, seq);
   if (!removed) return [state, []];
-  const lostStreak = state.lostStreak + 1;
-  // One lost unit is a dead worker, and the work goes on at once. Several in a row with nothing done between them
-  // would be a hot loop, so they wait.
-  const hold = lostStreak < 2 ? null : now + Math.min(LOST_HOLD_MS.most, LOST_HOLD_MS.first * 2 ** (lostStreak - 2));
+  const newWave = seq >= state.lostBelow;
+  const lostStreak = newWave ? state.lostStreak + 1 : state.lostStreak;
+  // One wave is a dead worker, and the work goes on at once. Wave after wave with nothing done between them would be a
+  // hot loop, so it waits.
+  const hold =
+    newWave && lostStreak > 1 ? now + Math.min(LOST_HOLD_MS.most, LOST_HOLD_MS.first * 2 ** (lostStreak - 2)) : null;
   return [
     {
       ...state,
       inFlight: removed.rest,
       recovering: { ...state.recovering, [seq]: removed.unit.set },
       lostStreak,
+      lostBelow: newWave ? state.nextSeq : state.lostBelow,
       holdUntil: hold === null ? state.holdUntil : Math.max(state.holdUntil ?? 0, hold),
     },
     [{ type: 'recover', seq, set: removed.unit.set }],

@@ -93,7 +93,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
           .selectAll()
           .where('finished_at', 'is', null)
           .where('workflow_started_at', 'is not', null)
-          .where('touched_at', '<', before)
+          .where((eb) => eb.or([eb('touched_at', '<', before), eb('cancel_at', 'is not', null)]))
           .orderBy('touched_at')
           .limit(limit)
           .execute();

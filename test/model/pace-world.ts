@@ -25,6 +25,8 @@ export class PaceWorld {
   closed = false;
   cancelAsked = false;
   largestState = 0;
+  /** Longest that a unit takes, ms. */
+  slowestUnit = 10_000;
 
   constructor(
     readonly total: number,
@@ -151,7 +153,7 @@ export class PaceWorld {
     this.feed({
       type: 'unit_ended',
       seq,
-      end: { handedBack: sets.fromIndexes(handedBack), nextDue, ran, wallMs: Math.floor(luck() * 10_000) },
+      end: { handedBack: sets.fromIndexes(handedBack), nextDue, ran, wallMs: Math.floor(luck() * this.slowestUnit) },
     });
   }
 

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SETTINGS } from '../config';
+import { JOB_STATES, JOB_TRANSITIONS } from '../model/states';
+
+const read = (file: string): string => readFileSync(join(__dirname, '..', file), 'utf8');
+
+describe('the documents say what the code does', () => {
+  it('README lists every setting with its default and meaning', () => {
+    const readme = read('README.md').replace(/ +/g, ' ');
+    for (const { env, fallback, meaning } of Object.values(SETTINGS)) {
+      expect(readme).toContain(`| \`${env}\` | ${fallback === undefined ? '' : `\`${fallback}\` `}| ${meaning} |`);
+    }
+    expect(readme.match(/^\| `[A-Z_]+` \|/gm)).toHaveLength(Object.keys(SETTINGS).length);
+  });
+
+  it('docs/states.md draws every transition of the table, and no other', () => {
+    const drawn = new Set(
+      [
+        ...read('docs/states.md')
+          .split('## An item')[0]!
+          .matchAll(/^ {2}(\w+) --> (\w+): (\w+)$/gm),
+      ].map(([, from, to, why]) => `${why}: ${from} -> ${to}`),
+    );
+    const inCode = new Set(
+      Object.entries(JOB_TRANSITIONS).flatMap(([why, { from, to }]) =>
+        from.flatMap((start) => to.map((end) => `${why}: ${start} -> ${end}`)),
+      ),
+    );
+    expect(drawn).toEqual(inCode);
+    for (const state of JOB_STATES) expect(read('docs/states.md')).toContain(`\`${state}\``);
+  });
+
+  it('every link to a file of the project leads to one', () => {
+    for (const file of [
+      'README.md',
+      'CONTRIBUTING.md',
+      'docs/guarantees.md',
+      'docs/performance.md',
+      'docs/states.md',
+    ]) {
+      for (const [, target] of read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+        expect([file, target, existsSync(join(__dirname, '..', file, '..', target!))]).toEqual([file, target, true]);
+      }
+    }
+  });
+
+  it('every test that docs/guarantees.md names is there', () => {
+    for (const [, file] of read('docs/guarantees.md').matchAll(
+      /`((?:test|model|store|api|activities|queue|cli)\/[\w./-]+\.test\.ts)`/g,
+    )) {
+      expect([file, existsSync(join(__dirname, '..', file!))]).toEqual([file, true]);
+    }
+  });
+});

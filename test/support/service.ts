@@ -1,0 +1,125 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { ItemJson, JobJson } from '../../api';
+
+const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
+const PAYLOADS = join(__dirname, 'chaos-payloads.ts');
+
+/** A process of the product, which a test may end as it likes. */
+export interface Proc {
+  readonly pid: number;
+  readonly firstLine: string;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** API and workers as real processes, on a folder of their own. */
+export class Service {
+  readonly folder = mkdtempSync(join(tmpdir(), 'itemwise-chaos-'));
+  /** One line for each run of an item: the ledger of whoever is called. */
+  readonly ledger = join(this.folder, 'ledger.txt');
+  private readonly processes = new Set<Proc>();
+  url = '';
+
+  constructor(private readonly env: Record<string, string>) {}
+
+  async startApi(): Promise<Proc> {
+    const api = await this.start('api');
+    this.url = (JSON.parse(api.firstLine) as { listening: string }).listening;
+    return api;
+  }
+
+  startWorker(): Promise<Proc> {
+    return this.start('worker');
+  }
+
+  private async start(role: 'api' | 'worker'): Promise<Proc> {
+    const child: ChildProcess = spawn(process.execPath, [CLI, role], {
+      env: {
+        ...process.env,
+        ITEMWISE_DATA: this.folder,
+        ITEMWISE_PORT: '0',
+        ITEMWISE_PAYLOADS: PAYLOADS,
+        ITEMWISE_LOG_LEVEL: 'error',
+        ITEMWISE_SWEEP_EVERY: '1s',
+        TEST_LEDGER: this.ledger,
+        ...this.env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+      child.once('exit', (code, signal) => resolve({ code, signal })),
+    );
+    const firstLine = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once('line', resolve);
+      child.once('exit', (code) => reject(new Error(`the ${role} ended with ${code} before it was ready`)));
+    });
+    const proc: Proc = { pid: child.pid!, firstLine, exited, kill: (signal) => void child.kill(signal) };
+    this.processes.add(proc);
+    void exited.then(() => this.processes.delete(proc));
+    return proc;
+  }
+
+  async submit(capability: string, inputs: readonly object[]): Promise<JobJson> {
+    const response = await fetch(`${this.url}/v1/jobs?capability=${capability}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: inputs.map((input, index) => JSON.stringify({ id: `i${index}`, input })).join('\n'),
+    });
+    if (response.status !== 202) throw new Error(await response.text());
+    return (await response.json()) as JobJson;
+  }
+
+  async get<T = JobJson>(path: string): Promise<T> {
+    const response = await fetch(this.url + path);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  async post(path: string): Promise<JobJson> {
+    return (await (await fetch(this.url + path, { method: 'POST' })).json()) as JobJson;
+  }
+
+  async results(id: string): Promise<ItemJson[]> {
+    const text = await (await fetch(`${this.url}/v1/jobs/${id}/results`)).text();
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as ItemJson);
+  }
+
+  /** How often each item was run, by id. */
+  runs(): Map<string, number> {
+    const counts = new Map<string, number>();
+    if (!existsSync(this.ledger)) return counts;
+    for (const id of readFileSync(this.ledger, 'utf8').split('\n').filter(Boolean))
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    return counts;
+  }
+
+  /** Waits until a job is as wanted, by long-polling it. */
+  async until(id: string, holds: (job: JobJson) => boolean, patienceMs = 60_000): Promise<JobJson> {
+    const deadline = Date.now() + patienceMs;
+    for (;;) {
+      const job = await this.get(`/v1/jobs/${id}?wait=${0}`);
+      if (holds(job)) return job;
+      if (Date.now() > deadline) throw new Error(`waited in vain for the job: ${JSON.stringify(job)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  ended(id: string, patienceMs?: number): Promise<JobJson> {
+    return this.until(id, (job) => job.finishedAt !== null, patienceMs);
+  }
+
+  /** Ends what is left and removes the folder. */
+  async stop(): Promise<void> {
+    const left = [...this.processes];
+    for (const proc of left) proc.kill('SIGKILL');
+    await Promise.all(left.map((proc) => proc.exited));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

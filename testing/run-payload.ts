@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { createActivities, type Activities, type JobRef, type Log } from '../activities';
+import { createRegistry, type Payload } from '../contract';
+import { encode, range } from '../model/index-set';
+import type { Plan } from '../model/plan';
+import { openStore, type ItemView, type JobRecord, type Store } from '../store';
+import { Ledger, type ItemReport } from './report';
+import { seededRandom } from './seeded-random';
+import { TestClock } from './test-clock';
+
+export interface TestItem {
+  /** Unique among the items. */
+  readonly id: string;
+  /** What a caller would send: JSON. */
+  readonly input: unknown;
+}
+
+export interface RunPayloadOptions {
+  /** The job's params, as a caller would send them. Default `{}`. */
+  readonly params?: unknown;
+  /** The payload's settings, each as its environment variable would have it. Default `{}`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** How often an item may be run; the waits in between are skipped. Default 1. */
+  readonly attempts?: number;
+  /** Aborted: the job is cancelled. */
+  readonly signal?: AbortSignal;
+  /** Of what the runner leaves to chance: the jitter between attempts. Default 1. */
+  readonly seed?: number;
+}
+
+/**
+ * Runs a payload over items as a worker would, with no server: inputs are checked, results too, time-outs and limits
+ * hold, and every item ends in what a job would say of it. The reports come in the order of the items.
+ *
+ * ```ts
+ * const [report] = await runPayload(payload, [{ id: 'a', input: { url } }], { params: { timeout: '1s' } });
+ * expect(report).toMatchObject({ state: 'succeeded', result: { status: 200 } });
+ * ```
+ *
+ * @throws TypeError when the params or the config do not fit the payload's schemas, or an input is not JSON.
+ */
+export async function runPayload(
+  payload: Payload,
+  items: readonly TestItem[],
+  options: RunPayloadOptions = {},
+): Promise<ItemReport[]> {
+  check(payload, 'params', options.params ?? {});
+  const config = check(payload, 'config', options.config ?? {});
+  const clock = new TestClock();
+  const store = await openStore({ file: ':memory:', patienceMs: 0, now: clock.now });
+  try {
+    const ledger = new Ledger();
+    const job = await submit(store, payload, items, options.params ?? {});
+    const activities = createActivities({
+      store: ledger.over(store),
+      registry: createRegistry([payload]),
+      configOf: () => config,
+      clock,
+      random: seededRandom(options.seed ?? 1),
+      newId: randomUUID,
+      log: SILENT,
+      workerId: 'test',
+      draining: new AbortController().signal,
+      settings: { unitBudgetMs: Infinity, heartbeatMs: Infinity, shutdownGraceMs: 0 },
+    });
+    await runRounds({ store, activities, clock, job }, options);
+    return (await viewItems(store, job)).map((item) => ledger.report(item, clock.now()));
+  } finally {
+    await store.close();
+  }
+}
+
+interface Run {
+  readonly store: Store;
+  readonly activities: Activities;
+  readonly clock: TestClock;
+  readonly job: JobRecord;
+}
+
+/** Runs what is open, then what came due, until nothing will or every item had its attempts. */
+async function runRounds({ store, activities, clock, job }: Run, options: RunPayloadOptions): Promise<void> {
+  const { attempts = 1, signal } = options;
+  const ref: JobRef = { jobId: job.id, jobNo: job.no, generation: 1 };
+  const { tuning } = job.plan;
+  const slots = Math.min(tuning.window, tuning.batch ?? Infinity);
+  const stop = new AbortController();
+  let cancelled: Promise<unknown> | undefined;
+  const cancel = (): void => {
+    cancelled = store.requestCancel(job.no, 'test').then(() => stop.abort());
+  };
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted) cancel();
+  try {
+    for (let round = 1; ; round++) {
+      await cancelled;
+      const unit = { ...ref, seq: round, set: encode(range(0, job.items)), slots };
+      await activities.runUnit(unit, { heartbeat: () => undefined, stop: stop.signal });
+      await cancelled;
+      if (cancelled) return void (await activities.settle(ref));
+      const due = (await viewItems(store, job)).flatMap((item) => item.parked?.due ?? []);
+      if (round >= attempts || due.length === 0) return;
+      clock.skipTo(Math.max(...due));
+    }
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    await cancelled;
+  }
+}
+
+async function submit(store: Store, payload: Payload, items: readonly TestItem[], params: unknown): Promise<JobRecord> {
+  const upload = await store.openUpload('test');
+  const rows = items.map(({ id, input }, index) => ({ index, id, input: toJson(id, input) }));
+  await store.addItems(upload, rows);
+  const { job } = await store.seal(upload, {
+    id: `test-${randomUUID()}`,
+    tenant: 'test',
+    caller: 'test',
+    capability: payload.capability,
+    params,
+    labels: {},
+    plan: planOf(payload),
+    items: items.length,
+    idempotency: null,
+  });
+  return job;
+}
+
+function planOf({ limits, batches }: Payload): Plan {
+  const { itemTimeoutMs, maxAttempts, backoff, deferral, concurrency, unitMax, batch } = limits;
+  const tuning = { window: concurrency, unitMax, batch: batches ? batch : null };
+  return { tuning, itemTimeoutMs, maxAttempts, backoff, deferral };
+}
+
+function viewItems(store: Store, job: JobRecord): Promise<ItemView[]> {
+  return store.items(job, { after: -1, limit: job.items });
+}
+
+function toJson(id: string, input: unknown): string {
+  const text = JSON.stringify(input) as string | undefined;
+  if (text === undefined) throw new TypeError(`the input of item ${JSON.stringify(id)} is not JSON`);
+  return text;
+}
+
+function check(payload: Payload, what: 'params' | 'config', value: unknown): unknown {
+  const parsed = payload[what].safeParse(value);
+  if (parsed.success) return parsed.data;
+  const misfits = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || what}: ${message}`);
+  throw new TypeError(`the ${what} given do not fit ${payload.capability}: ${misfits.join('; ')}`);
+}
+
+const nothing = (): void => undefined;
+const SILENT: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
