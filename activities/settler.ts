@@ -1,16 +1,16 @@
-import { StoreUnavailable, type Store, type UnitFlush } from '../store';
+import { StoreUnavailable, type Store } from '../store';
 import type { Clock } from './clock';
 import { FLUSH, type Log } from './deps';
-import type { UnitBuffer } from './unit-buffer';
+import type { Piece, UnitBuffer } from './unit-buffer';
 
-interface Entry {
+interface Entry extends Piece {
   readonly buffer: UnitBuffer;
-  readonly flush: UnitFlush;
 }
 
 /**
  * Writes what the units of this worker have buffered: all of them in one transaction, so that fifty slow units cost the
- * store no more commits than one quick one. While one transaction is under way, what arrives waits for the next.
+ * store no more commits than one quick one; in several where it is much, so that none keeps others waiting. While one
+ * is under way, what arrives waits for the next.
  */
 export class Settler {
   private readonly buffers = new Set<UnitBuffer>();
@@ -43,7 +43,7 @@ export class Settler {
   /** Writes what came after the unit's end: an attempt that outlived it may still say what it used. */
   late(buffer: UnitBuffer): void {
     if (this.buffers.has(buffer) || buffer.isEmpty) return;
-    this.pending.push({ buffer, flush: buffer.drain() });
+    this.take(buffer);
     void this.flush().catch(() => undefined);
   }
 
@@ -69,18 +69,31 @@ export class Settler {
 
   private pending: Entry[] = [];
 
+  private take(buffer: UnitBuffer): void {
+    for (const piece of buffer.drain()) this.pending.push({ buffer, ...piece });
+  }
+
   private async write(): Promise<void> {
-    for (const buffer of this.buffers) if (!buffer.isEmpty) this.pending.push({ buffer, flush: buffer.drain() });
-    if (this.pending.length === 0) return;
-    const batch = [...this.pending];
-    try {
-      await this.settle(batch);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) return this.writeSingly(batch);
-      // Kept in `pending`: what an attempt led to is written later rather than run again.
-      this.log.warn({ err: error, units: batch.length }, 'the store does not take outcomes now');
-      throw error;
+    for (const buffer of this.buffers) if (!buffer.isEmpty) this.take(buffer);
+    for (let batch = this.nextBatch(); batch.length > 0; batch = this.nextBatch()) {
+      try {
+        await this.settle(batch);
+      } catch (error) {
+        if (error instanceof StoreUnavailable) {
+          // Kept in `pending`: what an attempt led to is written later rather than run again.
+          this.log.warn({ err: error, units: batch.length }, 'the store does not take outcomes now');
+          throw error;
+        }
+        await this.writeSingly(batch);
+      }
     }
+  }
+
+  /** As much of what is pending as one transaction is to hold. */
+  private nextBatch(): Entry[] {
+    let bytes = 0;
+    const over = this.pending.findIndex((entry, i) => (bytes += entry.bytes) > FLUSH.bytes && i > 0);
+    return this.pending.slice(0, over < 0 ? undefined : over);
   }
 
   /** Something that one of the units says cannot be stored: the others are not to suffer for it. */

@@ -13,8 +13,16 @@ import type {
 } from '../store';
 import { FLUSH } from './deps';
 
+/** A part of what a unit has to say that one transaction can take. */
+export interface Piece {
+  readonly flush: UnitFlush;
+  readonly bytes: number;
+}
+
 /** What a unit's attempts led to and is not in the store yet. */
 export class UnitBuffer {
+  /** Outcomes that fill a piece each, from when many large ones came together. */
+  private whole: { readonly settled: readonly SettledItem[]; readonly bytes: number }[] = [];
   private settled: SettledItem[] = [];
   private parked: ParkedItem[] = [];
   private usage: UsageEvent[] = [];
@@ -35,6 +43,7 @@ export class UnitBuffer {
   constructor(readonly fence: Fence) {}
 
   settle(index: number, outcome: Outcome, attempts: number, body: OutcomeBody, bytes: number): void {
+    if (this.settled.length > 0 && this.bytes + bytes > FLUSH.bytes) this.cut();
     this.settled.push({ index, outcome, attempts, body });
     this.bytes += bytes;
     this.forget(index);
@@ -74,33 +83,41 @@ export class UnitBuffer {
   }
 
   get isFull(): boolean {
-    return this.settled.length + this.parked.length >= FLUSH.items || this.bytes >= FLUSH.bytes;
+    const items = this.settled.length + this.parked.length;
+    return this.whole.length > 0 || items >= FLUSH.items || this.bytes >= FLUSH.bytes;
   }
 
   get isEmpty(): boolean {
-    const lists = this.settled.length + this.parked.length + this.usage.length + this.log.length;
+    const lists = this.whole.length + this.settled.length + this.parked.length + this.usage.length + this.log.length;
     return lists === 0 && !this.progressChanged && !this.closing;
   }
 
-  /** Takes everything out, to be written. */
-  drain(): UnitFlush {
-    const flush: UnitFlush = {
-      fence: this.fence,
-      settled: this.settled,
-      parked: this.parked,
-      usage: this.usage,
-      log: this.log,
-      running: this.running,
-      progress: Object.fromEntries(this.progress),
-      close: this.closing,
-    };
-    this.settled = [];
+  /**
+   * Takes everything out, to be written in this order. What was used goes with the first outcomes or before them: an
+   * item that has its outcome is not run again, and would not say so again.
+   */
+  drain(): Piece[] {
+    this.cut();
+    const { fence, running, parked, usage, log } = this;
+    const progress = Object.fromEntries(this.progress);
+    const said = { parked, usage, log };
+    const nothing = { parked: [], usage: [], log: [] };
+    const pieces = this.whole.map(({ settled, bytes }, i, { length }) => {
+      const close = this.closing && i === length - 1;
+      return { bytes, flush: { fence, settled, ...(i === 0 ? said : nothing), running, progress, close } };
+    });
+    this.whole = [];
     this.parked = [];
     this.usage = [];
     this.log = [];
-    this.bytes = 0;
     this.progressChanged = false;
     this.closing = false;
-    return flush;
+    return pieces;
+  }
+
+  private cut(): void {
+    this.whole.push({ settled: this.settled, bytes: this.bytes });
+    this.settled = [];
+    this.bytes = 0;
   }
 }

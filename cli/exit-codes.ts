@@ -13,7 +13,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 const MEANINGS: readonly (readonly [ExitCode, string])[] = [
-  [EXIT.ok, 'done; of a job that was followed: it succeeded (needs_review is no error)'],
+  [EXIT.ok, 'done; a job that was followed succeeded (needs_review is no error); a server was told to stop'],
   [EXIT.unexpected, 'an unexpected error'],
   [EXIT.usage, 'usage or bad input: an option, the file, or what the API refused (4xx)'],
   [EXIT.errors, 'the job that was followed ended as completed_with_errors or failed'],

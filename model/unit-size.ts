@@ -52,6 +52,7 @@ export function unitSize(pace: Pace, tuning: Tuning, remaining: number): number 
   const lanes = Math.max(1, Math.floor(tuning.window / slots));
   const timely = pace.slotMs === null ? pace.cap : (slots * UNIT_TARGET_MS) / Math.max(pace.slotMs, 0.001);
   const share = Math.ceil(remaining / lanes);
-  const wanted = Math.floor(Math.min(pace.cap, timely, share));
-  return Math.max(1, Math.min(remaining, tuning.unitMax, Math.max(wanted, slots)));
+  // Whole rounds of the slots: a last round that is not full leaves slots idle for as long as an item takes.
+  const rounds = Math.max(1, Math.round(Math.min(pace.cap, timely, share) / slots));
+  return Math.max(1, Math.min(remaining, tuning.unitMax, rounds * slots));
 }

@@ -4,16 +4,22 @@ import { createJiti } from 'jiti';
 import { createRegistry, isPayload, type Payload, type Registry } from '../contract';
 import { registry as builtIn } from '../payloads/registry';
 
+/** The payloads module named by the person cannot be used. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+}
+
 /**
  * The payloads to serve: the built-in ones, or those of a module of the team's own, in TypeScript or JavaScript. It
  * exports an array of payloads as `default` or `payloads`, and may import `itemwise/contract` and `itemwise/testing`
  * wherever it lies.
  * @param path of the module; undefined for the built-in payloads.
- * @throws Error that says what is wrong with the module.
+ * @throws RegistryError that says what is wrong with the module.
  */
 export async function loadRegistry(path: string | undefined): Promise<Registry> {
   if (path === undefined) return builtIn;
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no payloads module at ${path}`);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new RegistryError(`there is no payloads module at ${path}`);
   const here = join(__dirname, '..');
   const jiti = createJiti(__filename, {
     alias: { 'itemwise/contract': join(here, 'contract'), 'itemwise/testing': join(here, 'testing') },
@@ -22,11 +28,11 @@ export async function loadRegistry(path: string | undefined): Promise<Registry> 
   try {
     loaded = await jiti.import(path);
   } catch (error) {
-    throw new Error(`cannot load the payloads module ${path}: ${String(error)}`, { cause: error });
+    throw new RegistryError(`cannot load the payloads module ${path}: ${String(error)}`, { cause: error });
   }
   const exported = payloadsOf(loaded);
   if (!exported) {
-    throw new Error(
+    throw new RegistryError(
       `the payloads module ${path} must export an array of what definePayload returned, as default or payloads`,
     );
   }

@@ -8,7 +8,6 @@ import { MAX_ITEM_BYTES, type Upload } from './upload';
 export async function readJson(chunks: AsyncIterable<Buffer>, upload: Upload, head: Head): Promise<void> {
   let field: string | undefined;
   let seenItems = false;
-  let full = false;
   const scanner = new JsonScanner({
     field: (name) => {
       field = parse(name, 'the name of a field') as string;
@@ -22,7 +21,7 @@ export async function readJson(chunks: AsyncIterable<Buffer>, upload: Upload, he
     value: (text) => head.set(field!, parse(text, field!)),
     element: (text) => {
       const where = `item ${upload.items + 1}`;
-      full = upload.add(parse(text, where), where) || full;
+      upload.add(parse(text, where), where);
     },
     held: (bytes) => {
       if (bytes <= MAX_ITEM_BYTES) return;
@@ -35,10 +34,7 @@ export async function readJson(chunks: AsyncIterable<Buffer>, upload: Upload, he
   for await (const chunk of withoutBom(chunks)) {
     any = true;
     scanner.write(chunk);
-    if (full) {
-      await upload.flush();
-      full = false;
-    }
+    await upload.flushIfDue();
   }
   if (!any) throw new Problem('invalid_json', 'the body is empty');
   if (!scanner.complete) throw new Problem('truncated_body', 'the JSON of the body ends before it is complete');

@@ -9,7 +9,7 @@ interface Line {
   readonly no: number;
 }
 
-/** Splits bytes into lines without copying them more than once; gives those of a chunk together. */
+/** Splits bytes into lines without copying them more than once; gives those that end in a chunk together. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let rest: Buffer[] = [];
   let restBytes = 0;
@@ -29,7 +29,7 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
       rest.push(chunk.subarray(start));
       restBytes += chunk.length - start;
     }
-    if (complete.length > 0) yield complete;
+    yield complete;
     if (restBytes > MAX_ITEM_BYTES)
       throw new Problem('item_too_large', `line ${no + 1} is over ${MAX_ITEM_BYTES} bytes`, { line: no + 1 });
   }
@@ -41,8 +41,9 @@ export async function readNdjson(chunks: AsyncIterable<Buffer>, upload: Upload):
   for await (const complete of lines(withoutBom(chunks))) {
     for (const { bytes, no } of complete) {
       const item = parseLine(bytes, no);
-      if (item !== EMPTY && upload.add(item, `line ${no}`)) await upload.flush();
+      if (item !== EMPTY) upload.add(item, `line ${no}`);
     }
+    await upload.flushIfDue();
   }
   await upload.flush();
 }

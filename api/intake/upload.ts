@@ -3,8 +3,10 @@ import { Problem } from '../problems';
 import { MAX_ITEM_ID_BYTES } from '../schemas';
 import { findFlaw, MAX_DEPTH } from './depth';
 
-/** Items are written in transactions of at most this many, this many bytes, and this old: a slow upload hears soon of
- * an id that it has twice, and is not taken for a broken one. */
+/**
+ * Items are written in transactions of about so many, so many bytes, or when they are so old: a slow upload hears soon
+ * of an id that it has twice, and is not taken for a broken one.
+ */
 const BATCH = { items: 1_000, bytes: 1_000_000, ms: 500 };
 
 /** Largest input of an item, bytes of JSON. */
@@ -26,8 +28,8 @@ export class Upload {
     private readonly maxItems: number,
   ) {}
 
-  /** Takes one item; true when a batch is full and `flush` is due. @throws Problem when the item cannot be taken. */
-  add(item: unknown, where: string): boolean {
+  /** @throws Problem when the item cannot be taken. */
+  add(item: unknown, where: string): void {
     if (this.items >= this.maxItems) throw new Problem('too_many_items', `a job has at most ${this.maxItems} items`);
     const { id, input } = checkItem(item, where);
     const text = JSON.stringify(input);
@@ -40,8 +42,13 @@ export class Upload {
     }
     this.batch.push({ index: this.items++, id, input: text });
     this.bytes += bytes;
-    if (this.batch.length >= BATCH.items || this.bytes >= BATCH.bytes) return true;
-    return Date.now() - this.flushedAt >= BATCH.ms;
+  }
+
+  /** Writes what has gathered, if it is enough or old enough. Called after each chunk, which holds but so many items. */
+  async flushIfDue(): Promise<void> {
+    const due =
+      this.batch.length >= BATCH.items || this.bytes >= BATCH.bytes || Date.now() - this.flushedAt >= BATCH.ms;
+    if (due) await this.flush();
   }
 
   async flush(): Promise<void> {

@@ -166,12 +166,12 @@ describe('problems', () => {
     );
   });
 
-  test.each(['', '<html>', 'null', '[]', '{"detail":7}'])('an answer that is no problem: %j', (body) => {
+  test.each(['', '<p>hello', 'null', '[]', '{"detail":7}'])('an answer that is no problem: %j', (body) => {
     expect(toProblem(502, body)).toMatchObject({ message: 'the API answered 502', exitCode: 5 });
   });
 
   test('something else that answers there is told from an API', async () => {
-    const api = await serve({ 'GET /v1/jobs/j': (_, response) => void response.end('<html>') });
+    const api = await serve({ 'GET /v1/jobs/j': (_, response) => void response.end('<p>hello') });
     const { code, err } = await runLine(['show', 'j', ...api]);
     expect(err.text).toContain('is not Itemwise');
     expect(code).toBe(1);

@@ -26,7 +26,7 @@ export async function upload(client: Client, file: string, flags: SubmitFlags, h
     if (error instanceof Unreachable) throw new Unreachable(`${error.message}; ${became}`, { cause: error });
     throw error;
   } finally {
-    line.clear();
+    line.end();
   }
 }
 
@@ -37,6 +37,8 @@ const EVERY_MS = { terminal: 200, plain: 2_000 };
 class UploadLine {
   private shownAt: number;
   private shown = false;
+  /** A chunk may be asked for still when the answer is there. */
+  private ended = false;
 
   constructor(private readonly session: Pick<Session, 'stderr' | 'terminal' | 'clock'>) {
     const { clock, terminal } = session;
@@ -46,14 +48,15 @@ class UploadLine {
   show({ items, bytes }: Sent): void {
     const { clock, terminal, stderr } = this.session;
     const now = clock.now();
-    if (now - this.shownAt < EVERY_MS[terminal ? 'terminal' : 'plain']) return;
+    if (this.ended || now - this.shownAt < EVERY_MS[terminal ? 'terminal' : 'plain']) return;
     this.shownAt = now;
     this.shown = true;
     const text = `sending: ${plural(items, 'item')}, ${formatBytes(bytes)}`;
     stderr.write(terminal ? `\r${text}\u001b[K` : `${text}\n`);
   }
 
-  clear(): void {
+  end(): void {
+    this.ended = true;
     if (this.shown && this.session.terminal) this.session.stderr.write('\r\u001b[K');
   }
 }

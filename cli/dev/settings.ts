@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { lazy } from '../lazy';
+import { loadConfig } from '../../config';
 
 export interface DevFlags {
   readonly port?: string | undefined;
@@ -23,7 +23,7 @@ export interface DevSettings {
 
 /** @throws ConfigError, before anything is started. */
 export function devSettings(env: NodeJS.ProcessEnv, { port, data, payloads }: DevFlags): DevSettings {
-  const config = lazy.config().loadConfig(env, { port, dataDir: data, payloads });
+  const config = loadConfig(env, { port, dataDir: data, payloads });
   return {
     host: config.host,
     port: config.port,

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { EnsureTemporalOptions, Temporal } from '../../temporal-dev';
-import { lazy } from '../lazy';
+import { ensureTemporal, type EnsureTemporalOptions, type Temporal } from '../../temporal-dev';
 import { systemClock, type Clock } from '../session';
 import { formatDuration } from '../text/duration';
 import { launch, type Announced } from './announced';
@@ -79,7 +78,7 @@ export async function startDev(options: DevOptions): Promise<Dev> {
 
 async function startTemporal(options: DevOptions, settings: DevSettings, env: NodeJS.ProcessEnv): Promise<Temporal> {
   const { say, persist = true, temporalPort: port, temporalUiPort: uiPort } = options;
-  const ensure = options.ensureTemporal ?? lazy.temporal().ensureTemporal;
+  const ensure = options.ensureTemporal ?? ensureTemporal;
   say(env['TEMPORAL_ADDRESS'] ? `Using the Temporal server at ${env['TEMPORAL_ADDRESS']}.` : 'Starting Temporal …');
   return ensure({ env, port, uiPort, onProgress: say, ...(persist && { persistTo: settings.temporalFile }) });
 }

@@ -1,7 +1,7 @@
 import type { ApiClient, ItemJson, JobJson } from '../client/api';
 import { errorLine } from '../text/error-line';
 import { formatDuration } from '../text/duration';
-import { plural } from '../text/number';
+import { formatCount, plural } from '../text/number';
 import { printable } from '../output';
 import type { Hint } from '../hint';
 
@@ -30,10 +30,10 @@ export async function summarize(job: JobJson, api: Pick<ApiClient, 'items'>, hin
 
 /** `completed_with_errors in 3.1 s: 398 succeeded, 1 failed of 406 items`. */
 export function headline({ state, counts, items, createdAt, startedAt, finishedAt }: JobJson): string {
-  const parts = [`${counts.succeeded} succeeded`];
-  if (counts.needs_review > 0) parts.push(`${counts.needs_review} to review`);
-  if (counts.failed > 0) parts.push(`${counts.failed} failed`);
-  if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
+  const parts = [`${formatCount(counts.succeeded)} succeeded`];
+  if (counts.needs_review > 0) parts.push(`${formatCount(counts.needs_review)} to review`);
+  if (counts.failed > 0) parts.push(`${formatCount(counts.failed)} failed`);
+  if (counts.skipped > 0) parts.push(`${formatCount(counts.skipped)} skipped`);
   const took =
     finishedAt === null ? '' : ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? createdAt))}`;
   return `${state}${took}: ${parts.join(', ')} of ${plural(items, 'item')}`;

@@ -21,10 +21,10 @@ export interface WorkerLine {
   readonly message: string;
 }
 
-/** Throws what a store would throw in its place. */
+/** Called before the store is; throws what it would throw, or takes its time. */
 export interface Faults {
-  settle?: (flushes: readonly UnitFlush[]) => void;
-  inputs?: () => void;
+  settle?: (flushes: readonly UnitFlush[]) => unknown;
+  inputs?: () => unknown;
 }
 
 export type UnitOptions = Partial<Pick<UnitInput, 'seq' | 'slots' | 'generation'>> & {
@@ -122,11 +122,11 @@ export class UnitRig {
     return {
       ...store,
       inputs: async (...args) => {
-        this.faults.inputs?.();
+        await this.faults.inputs?.();
         return store.inputs(...args);
       },
       settle: async (flushes) => {
-        this.faults.settle?.(flushes);
+        await this.faults.settle?.(flushes);
         const answers = await store.settle(flushes);
         flushes.forEach((flush, i) => this.flushes.push({ flush, accepted: answers[i]! }));
         return answers;

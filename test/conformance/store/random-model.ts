@@ -55,6 +55,16 @@ export class Model {
     return [...this.units.values()].filter((unit) => !unit.closed).length;
   }
 
+  /** The parked items that are due, and when the next one is. */
+  due(now: number): { set: IndexSet; nextDue: number | null } {
+    const parked = this.items.flatMap(({ due }, index) => (due === null ? [] : [{ due, index }]));
+    const later = parked.filter(({ due }) => due > now).map(({ due }) => due);
+    return {
+      set: fromIndexes(parked.filter(({ due }) => due <= now).map(({ index }) => index)),
+      nextDue: later.length > 0 ? Math.min(...later) : null,
+    };
+  }
+
   /** Changes the model, and says what the store must answer. */
   apply(command: Command, now: number): unknown {
     switch (command.type) {

@@ -65,7 +65,7 @@ async function perform(store: Store, job: JobRecord, what: Command, now: number)
 }
 
 /** Holds all that the store shows of the job to the model. */
-async function compare(store: Store, job: JobRecord, model: Model): Promise<void> {
+async function compare(store: Store, job: JobRecord, model: Model, now: number): Promise<void> {
   const items = await store.items(job, { after: -1, limit: ITEMS + 1 });
   const shown = items.map((item) => ({
     outcome: OUTCOMES.find((outcome) => outcome === item.state) ?? null,
@@ -80,6 +80,7 @@ async function compare(store: Store, job: JobRecord, model: Model): Promise<void
   expect(sum(await store.counts(record))).toBe(ITEMS);
   expect(await store.unitWorkers(job.no)).toHaveLength(Math.min(1, model.openWorkers));
   expect(record.statement).toEqual(model.statement);
+  expect(await store.due(job.no, [], ITEMS)).toEqual({ ...model.due(now), more: false });
 }
 
 export function randomConformance(open: Open): void {
@@ -99,7 +100,7 @@ export function randomConformance(open: Open): void {
             if (what.type === 'pass') clock.now += what.ms;
             const answer = await perform(stores[via]!, job, what, clock.now);
             expect(answer).toEqual(model.apply(what, clock.now));
-            await compare(stores[1 - via]!, job, model);
+            await compare(stores[1 - via]!, job, model, clock.now);
           }
         });
         await fc.assert(property, { numRuns: 100 });
