@@ -116,7 +116,7 @@ export const jobQuery = z.object({
 });
 export const jobsQuery = pageQuery.extend({
   state: z.enum(JOB_STATES).optional(),
-  capability: z.string().optional(),
+  capability: z.string().min(1).optional(),
   label: z
     .string()
     .regex(/^[^:]+:.+$/s, 'write key:value')

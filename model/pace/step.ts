@@ -150,7 +150,7 @@ function finalized(state: PaceState, missing: IndexSet, due: number | null, now:
       cancel: state.cancel === 'settled' ? 'asked' : state.cancel,
       ready: union(state.ready, missing),
       nextDue: earliest(state.nextDue, due),
-      holdUntil: finalizeRounds > STUCK_ROUNDS ? now + STUCK_HOLD_MS : state.holdUntil,
+      holdUntil: finalizeRounds >= STUCK_ROUNDS ? now + STUCK_HOLD_MS : state.holdUntil,
     },
     [],
   ];

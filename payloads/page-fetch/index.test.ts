@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
-import type { Context } from '../../contract';
+import { runPayload, type ItemReport, type RunPayloadOptions } from '../../testing';
 import payload from './index';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -69,14 +69,13 @@ afterAll(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-async function get(path: string, params: object = {}, signal = new AbortController().signal): Promise<unknown> {
-  const item = { id: 'a', input: payload.input.parse({ url: base + path }) };
-  const ctx = { item, params: payload.params.parse(params), config: payload.config.parse({}), signal };
-  return payload.result.parse(await payload.run?.(item, ctx as unknown as Context));
+async function get(path: string, params: object = {}, options: RunPayloadOptions = {}): Promise<ItemReport> {
+  const [report] = await runPayload(payload, [{ id: 'a', input: { url: base + path } }], { ...options, params });
+  return report!;
 }
 
 test('a page in full', async () => {
-  expect(await get('/page')).toEqual({
+  expect((await get('/page')).result).toEqual({
     url: `${base}/page`,
     finalUrl: `${base}/page`,
     status: 200,
@@ -88,8 +87,8 @@ test('a page in full', async () => {
 });
 
 test('follows redirects, up to five', async () => {
-  expect(await get('/moved')).toMatchObject({ url: `${base}/moved`, finalUrl: `${base}/page?from=moved` });
-  expect(await get('/hop4')).toMatchObject({ finalUrl: `${base}/page`, title: 'Café' });
+  expect((await get('/moved')).result).toMatchObject({ url: `${base}/moved`, finalUrl: `${base}/page?from=moved` });
+  expect((await get('/hop4')).result).toMatchObject({ finalUrl: `${base}/page`, title: 'Café' });
 });
 
 test.each([
@@ -97,7 +96,7 @@ test.each([
   ['/gzip', 'packed', 21],
   ['/agent', 'itemwise/0.1', 27],
 ])('%s has its title read', async (path, title, bytes) => {
-  expect(await get(path)).toMatchObject({ title, bytes });
+  expect((await get(path)).result).toMatchObject({ title, bytes });
 });
 
 test.each([
@@ -112,7 +111,7 @@ test.each([
   ['/to-file', 'bad_redirect'],
   ['/to-nowhere', 'bad_redirect'],
 ])('%s is rejected as %s', async (path, code) => {
-  await expect(get(path, { maxBytes: 50_000 })).rejects.toMatchObject({ name: 'Reject', code });
+  expect(await get(path, { maxBytes: 50_000 })).toMatchObject({ state: 'failed', attempts: 1, error: { code } });
 });
 
 test.each([
@@ -120,8 +119,8 @@ test.each([
   ['/503', 'http_503'],
   ['/reset', 'UND_ERR_SOCKET'],
   ['/cut', 'UND_ERR_SOCKET'],
-])('%s is a plain error with code %s', async (path, code) => {
-  await expect(get(path)).rejects.toMatchObject({ name: 'Error', code });
+])('%s is tried again, with code %s', async (path, code) => {
+  expect(await get(path)).toMatchObject({ state: 'waiting', attempts: 1, error: { code } });
 });
 
 test.each([
@@ -130,45 +129,56 @@ test.each([
   ['/429-negative', 30_000],
   ['/503-later', 7_000],
 ])('%s is deferred', async (path, after) => {
-  await expect(get(path)).rejects.toMatchObject({ name: 'Defer', when: { after } });
+  const { state, attempts, due } = await get(path);
+  expect({ state, attempts }).toEqual({ state: 'deferred', attempts: 0 });
+  // The runner rounds up, and the clock goes on.
+  expect(due).toBeGreaterThan(after - 1_000);
+  expect(due).toBeLessThan(after * 1.05 + 1_000);
 });
 
-test('a port where nobody listens is a plain error', async () => {
+test('a port where nobody listens is tried again', async () => {
   const gone = createServer();
   await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening));
   const { port } = gone.address() as AddressInfo;
   await new Promise((closed) => gone.close(closed));
   routes['/to-gone'] = answer(302, { location: `http://127.0.0.1:${port}/` });
-  await expect(get('/to-gone')).rejects.toMatchObject({
-    code: 'ECONNREFUSED',
-    message: `no answer from 127.0.0.1:${port}: ECONNREFUSED`,
+  expect(await get('/to-gone')).toMatchObject({
+    state: 'waiting',
+    error: { code: 'ECONNREFUSED', message: `no answer from 127.0.0.1:${port}: ECONNREFUSED` },
   });
 });
 
 test('a body that never ends runs into the timeout', async () => {
-  await expect(get('/stall', { timeout: '50ms' })).rejects.toMatchObject({ name: 'Error', code: 'timeout' });
+  expect(await get('/stall', { timeout: '50ms' })).toMatchObject({ state: 'waiting', error: { code: 'timeout' } });
 });
 
-test('an abort in the middle of the body is rethrown as it is', async () => {
-  const controller = new AbortController();
-  const reason = new Error('the job was cancelled');
-  routes['/abort'] = (request, response) => {
+test('a cancel in the middle of the body ends it at once, and counts no attempt', async () => {
+  const cancel = new AbortController();
+  routes['/cancel'] = (request, response) => {
     stall(request, response);
-    controller.abort(reason);
+    cancel.abort();
   };
-  await expect(get('/abort', {}, controller.signal)).rejects.toBe(reason);
+  expect(await get('/cancel', {}, { signal: cancel.signal })).toMatchObject({ state: 'skipped', attempts: 0 });
 });
 
-test('a bad URL or timeout is caught by the schemas', () => {
-  for (const url of [
-    '',
-    'shop.example',
-    'ftp://shop.example',
-    'http://me:secret@shop.example',
-    `http://a/${'x'.repeat(9_000)}`,
-  ]) {
-    expect(payload.input.safeParse({ url }).success).toBe(false);
-  }
-  for (const timeout of ['soon', 0, -1, '5m']) expect(payload.params.safeParse({ timeout }).success).toBe(false);
+test.each(['', 'shop.example', 'ftp://shop.example', 'http://me:secret@shop.example', `http://a/${'x'.repeat(9_000)}`])(
+  'the URL %j fails without an attempt',
+  async (url) => {
+    expect(await runPayload(payload, [{ id: 'a', input: { url } }])).toMatchObject([
+      { state: 'failed', attempts: 0, error: { code: 'input_invalid', issues: [{ path: 'url' }] } },
+    ]);
+  },
+);
+
+test.each(['soon', 0, -1, '5m'])('the timeout %j is refused', async (timeout) => {
+  await expect(get('/page', { timeout })).rejects.toThrow('timeout: not a duration up to 60s');
+});
+
+test('the defaults of the params', () => {
   expect(payload.params.parse({})).toEqual({ maxBytes: 2_097_152, timeout: '20s' });
+});
+
+test('says who it is', async () => {
+  const { result } = await get('/agent', {}, { config: { userAgent: 'shop-bot/2' } });
+  expect(result).toMatchObject({ title: 'shop-bot/2' });
 });

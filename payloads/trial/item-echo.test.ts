@@ -1,8 +1,10 @@
-import type { Context } from '../../contract';
+import { runPayload } from '../../testing';
 import { itemEcho } from './item-echo';
 
 test('answers ok, whatever the object', async () => {
-  const item = { id: 'a', input: itemEcho.input.parse({ any: [1, { thing: null }] }) };
-  expect(await itemEcho.run?.(item, {} as Context)).toEqual({ ok: true });
-  expect(itemEcho.input.safeParse('text').success).toBe(false);
+  const items = [{ any: [1, { thing: null }] }, 'text'].map((input, i) => ({ id: `i${i}`, input }));
+  expect(await runPayload(itemEcho, items)).toMatchObject([
+    { state: 'succeeded', result: { ok: true } },
+    { state: 'failed', error: { code: 'input_invalid' } },
+  ]);
 });

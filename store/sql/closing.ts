@@ -139,7 +139,7 @@ async function reportMissing(
       .set({ finalize_rounds: round + 1, touched_at: at })
       .where('no', '=', no)
       .execute();
-    const level = round >= STUCK_ROUNDS ? 'error' : 'warn';
+    const level = round + 1 >= STUCK_ROUNDS ? 'error' : 'warn';
     const message = `items without an outcome when the job was to close (round ${round + 1}): ${missing.length} of them sent again`;
     await addLogLines(trx, no, at, [{ level, source: 'runner', message }]);
   });

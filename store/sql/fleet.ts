@@ -130,7 +130,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
           .selectFrom('jobs')
           .selectAll()
           .where('finished_at', 'is', null)
-          .where('finalize_rounds', '>', STUCK_ROUNDS)
+          .where('finalize_rounds', '>=', STUCK_ROUNDS)
           .orderBy('touched_at')
           .limit(limit)
           .execute();

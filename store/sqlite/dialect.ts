@@ -41,15 +41,19 @@ class ImmediateDialect extends SqliteDialect {
   }
 }
 
+/** Told by its code alone: the binding makes its errors in the realm that loaded it first, which may not be this one. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
 function isLocked(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' && (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'));
+  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
 }
 
 /** The codes with which SQLite says that it cannot work now: a full disk, an unreadable file, a lost volume. */
 function isAway(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' && /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT)/.test(code);
+  return /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT)/.test(codeOf(error));
 }
 
 /**
