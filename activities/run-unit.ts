@@ -32,6 +32,21 @@ export async function runUnit(
   input: UnitInput,
   delivery: Delivery,
 ): Promise<UnitResult> {
+  // From first to last, so that a unit that waits for its store is not taken for dead.
+  const stopBeating = deps.clock.every(deps.settings.heartbeatMs, () => delivery.heartbeat());
+  try {
+    return await deliver(deps, shared, input, delivery);
+  } finally {
+    stopBeating();
+  }
+}
+
+async function deliver(
+  deps: ActivityDeps,
+  shared: UnitShared,
+  input: UnitInput,
+  delivery: Delivery,
+): Promise<UnitResult> {
   const { store, clock } = deps;
   const startedAt = clock.now();
   const set = decode(input.set);
@@ -88,7 +103,7 @@ async function notHere(
   return { handedBack: input.set, nextDue: null, ran: 0, wallMs: 0, holdMs: NOT_HERE_HOLD_MS };
 }
 
-/** Looks after a running unit: heartbeat, deadlines, budget, cancel and shutdown. Returns how to stop. */
+/** Looks after a running unit: deadlines, budget, cancel and shutdown. Returns how to stop. */
 function attend(
   deps: ActivityDeps,
   shared: UnitShared,
@@ -97,7 +112,7 @@ function attend(
   startedAt: number,
 ): () => void {
   const { clock, settings } = deps;
-  let beatAt = startedAt;
+  let askedAt = startedAt;
   let drainingSince: number | null = null;
   const onStop = (): void => void shared.cancelWatch.look();
   delivery.stop.addEventListener('abort', onStop);
@@ -106,11 +121,10 @@ function attend(
   if (unit.job.cancel) unit.halt('cancel', true);
   const stopTicking = clock.every(TICK_MS, () => {
     const now = clock.now();
-    if (now - beatAt >= settings.heartbeatMs) {
-      delivery.heartbeat();
-      beatAt = now;
-      // The queue may have taken the unit for lost and sent its items again.
-      if (delivery.stop.aborted) unit.buffer.ask();
+    // The queue may have taken the unit for lost and sent its items again.
+    if (delivery.stop.aborted && now - askedAt >= settings.heartbeatMs) {
+      unit.buffer.ask();
+      askedAt = now;
     }
     if (now - startedAt >= settings.unitBudgetMs) unit.spendBudget();
     if (deps.draining.aborted) {
