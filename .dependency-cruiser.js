@@ -4,9 +4,10 @@
  */
 const ROOMS = {
   contract: [],
-  model: [],
+  // Types only: what a payload's limits are.
+  model: ['contract'],
   payloads: ['contract'],
-  store: ['model'],
+  store: ['model', 'contract'],
   activities: ['store', 'model', 'contract'],
   // Types of the activities only; what it runs is the model.
   workflows: ['model', 'activities'],

@@ -16,6 +16,13 @@ const endings: Record<string, (ctx: Context) => unknown> = {
   defer: () => {
     throw new Defer('another day', { after: 1_000 });
   },
+  unreadable: () => {
+    throw Object.defineProperty(new Error('broken off'), 'cause', {
+      get: () => {
+        throw new Error('no');
+      },
+    });
+  },
   reject: () => {
     throw new Reject('hopeless', { code: 'hopeless' });
   },
@@ -36,11 +43,12 @@ describe('a cancel', () => {
     await rig.cancel(job);
     const { handedBack, ran, nextDue } = await unit;
     const items = await rig.views(job);
-    expect(states(items)).toEqual(['succeeded', 'needs_review', 'pending', 'pending', 'pending', 'pending', 'failed']);
-    expect(code(items[6])).toBe('hopeless');
-    expect([...decode(handedBack)]).toEqual([2, 6]);
+    const open = ['pending', 'pending', 'pending', 'pending', 'pending'];
+    expect(states(items)).toEqual(['succeeded', 'needs_review', ...open, 'failed']);
+    expect(code(items[7])).toBe('hopeless');
+    expect([...decode(handedBack)]).toEqual([2, 7]);
     expect({ ran, nextDue }).toEqual({ ran: 3, nextDue: null });
-    expect(items.map((item) => item.attempts)).toEqual([1, 1, 0, 0, 0, 0, 1]);
+    expect(items.map((item) => item.attempts)).toEqual([1, 1, 0, 0, 0, 0, 0, 1]);
   });
 
   it('starts nothing new', async () => {
@@ -148,6 +156,20 @@ describe('what a payload sees of a cancel', () => {
     await rig.clock.advance(3_000);
     expect(seen).toEqual([false, 'early', 'late', true, 'cancel']);
     expect(rig.lines).toMatchObject([{ level: 'warn', message: 'a hook of the payload failed' }]);
+  });
+
+  it('is no onCancel hook that is set when the attempt is over', async () => {
+    const hook = jest.fn();
+    let late: Context | undefined;
+    const payload = payloadOf(async (_, ctx) => aborted((late = ctx).signal));
+    const rig = await UnitRig.open(payload);
+    const job = await rig.submit([1]);
+    const unit = rig.run(job);
+    await rig.clock.rest();
+    await rig.cancel(job);
+    await unit;
+    late!.onCancel(hook);
+    expect(hook).not.toHaveBeenCalled();
   });
 
   it('is no onCancel hook when it was told to stop for another reason', async () => {

@@ -52,7 +52,7 @@ function runOne(unit: UnitRun, work: WorkItem): Promise<void> | undefined {
 
 /** Calls `batches` until the unit's items are through: a call that fails ends its own batch, and the next goes on. */
 async function runBatches(unit: UnitRun): Promise<void> {
-  while (!unit.stopping && !(await isThrough(unit))) {
+  while (!(await isThrough(unit))) {
     const invocation = new Invocation(unit.log);
     const feed = new BatchFeed(unit, invocation);
     const ending = await unit.invoke(
@@ -66,9 +66,10 @@ async function runBatches(unit: UnitRun): Promise<void> {
   }
 }
 
+/** Whether nothing is left that could be started. */
 async function isThrough(unit: UnitRun): Promise<boolean> {
-  await unit.source.fill();
-  return unit.source.peek() === undefined;
+  if (!unit.stopping) await unit.source.fill();
+  return unit.stopping || unit.source.peek() === undefined;
 }
 
 /** The one place where payload code is called. */

@@ -1,6 +1,5 @@
 import { decode, encode, size } from '../model/index-set';
 import { unitName } from '../model/names';
-import type { JobRecord } from '../store';
 import type { CancelWatch } from './cancel-watch';
 import type { ActivityDeps } from './deps';
 import { runItems } from './invoke';
@@ -11,6 +10,9 @@ import { UnitRun, type Busy } from './unit-run';
 
 /** A worker without the capability asks for this much patience, ms: another one may have it, or get it. */
 const NOT_HERE_HOLD_MS = 5_000;
+
+/** The job's row says pause or cancel, and the news is on its way to the queue, ms. */
+const NOT_NOW_HOLD_MS = 1_000;
 
 /** Running units are looked after this often, ms: deadlines, budget, shutdown. */
 const TICK_MS = 100;
@@ -62,8 +64,12 @@ async function deliver(
   const buffer = new UnitBuffer(fence);
   shared.settler.add(buffer);
   try {
+    if (job.cancel || job.paused) return await handBack(shared, buffer, input, NOT_NOW_HOLD_MS);
     const payload = deps.registry.get(job.capability);
-    if (!payload) return await notHere(deps, shared, buffer, input, job);
+    if (!payload) {
+      deps.log.warn({ job: job.id, capability: job.capability }, 'this worker does not have the capability');
+      return await handBack(shared, buffer, input, NOT_HERE_HOLD_MS);
+    }
     const { open, nextDue } = await store.openItems(job.no, set);
     const log = withFields(deps.log, { job: job.id, unit: unitName(job.id, input.generation, input.seq) });
     const unit = new UnitRun(deps, job, payload, input.slots, buffer, log, shared.settler, shared.busy, open);
@@ -87,20 +93,11 @@ async function deliver(
   }
 }
 
-async function notHere(
-  deps: ActivityDeps,
-  shared: UnitShared,
-  buffer: UnitBuffer,
-  input: UnitInput,
-  job: JobRecord,
-): Promise<UnitResult> {
-  deps.log.warn(
-    { job: job.id, capability: job.capability },
-    'this worker does not have the capability: unit handed back',
-  );
+/** Nothing is started. The hold keeps a queue that has not heard why from sending the same again at once. */
+async function handBack(shared: UnitShared, buffer: UnitBuffer, input: UnitInput, holdMs: number): Promise<UnitResult> {
   buffer.close();
   await shared.settler.flush();
-  return { handedBack: input.set, nextDue: null, ran: 0, wallMs: 0, holdMs: NOT_HERE_HOLD_MS };
+  return { handedBack: input.set, nextDue: null, ran: 0, wallMs: 0, holdMs };
 }
 
 /** Looks after a running unit: deadlines, budget, cancel and shutdown. Returns how to stop. */
@@ -118,7 +115,6 @@ function attend(
   delivery.stop.addEventListener('abort', onStop);
   if (delivery.stop.aborted) onStop();
   const unwatch = shared.cancelWatch.watch(unit.job.no, () => unit.halt('cancel', true));
-  if (unit.job.cancel) unit.halt('cancel', true);
   const stopTicking = clock.every(TICK_MS, () => {
     const now = clock.now();
     // The queue may have taken the unit for lost and sent its items again.

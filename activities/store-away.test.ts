@@ -74,3 +74,27 @@ describe('a store that is away', () => {
     await failed;
   });
 });
+
+describe('what cannot be stored', () => {
+  it('fails its unit, whose items are told; what they then come to is kept, and other units go on', async () => {
+    const reasons: unknown[] = [];
+    const payload = payloadOf<string>(async (item, ctx) => {
+      if (item.input === 'waits') reasons.push(((await aborted(ctx.signal)) as { why: string }).why);
+      return item.input;
+    });
+    const rig = await UnitRig.open(payload);
+    const [job, other] = [await rig.submit(['odd', 'waits']), await rig.submit(['fine'])];
+    rig.faults.settle = (flushes) => {
+      const odd = flushes.some((flush) => flush.settled.some((item) => item.body.result === 'odd'));
+      if (odd) throw new TypeError('no such text');
+    };
+    const unit = expect(rig.run(job)).rejects.toThrow('no such text');
+    const otherUnit = rig.run(other);
+    await rig.clock.advance(700);
+    await unit;
+    expect(await otherUnit).toMatchObject({ ran: 1 });
+    expect(reasons).toEqual(['store']);
+    expect(states(await rig.views(other))).toEqual(['succeeded']);
+    expect(await rig.views(job)).toMatchObject([{ state: 'pending', attempts: 0 }, { state: 'succeeded' }]);
+  });
+});

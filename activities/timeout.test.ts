@@ -90,24 +90,32 @@ describe('an attempt that is not done in time', () => {
 });
 
 describe('an abandoned attempt', () => {
-  it('has a Context that does nothing, and a result that nobody takes', async () => {
-    const { payload, contexts, release } = deaf(['i0']);
+  it('has a Context that does nothing, and a result that nobody takes, though its unit still runs', async () => {
+    const [late, long] = [latch(), latch()];
+    let context: Context | undefined;
+    const payload = payloadOf<string>(async (item, ctx) => {
+      if (item.input === 'long') return long.promise;
+      context = ctx;
+      return late.promise;
+    }, TIMEOUT);
     const rig = await UnitRig.open(payload);
-    const job = await rig.submit([1, 2]);
-    const unit = rig.run(job);
-    await rig.clock.advance(11_200);
-    await unit;
-    const before = await rig.views(job);
+    const job = await rig.submit(['deaf', 'long', 'never started']);
+    const unit = rig.run(job, { slots: 1 });
+    await rig.clock.advance(11_600);
+    expect(states(await rig.views(job))).toEqual(['waiting', 'pending', 'pending']);
+    const before = (await rig.views(job))[0];
     const hook = jest.fn();
-    contexts[0]!.progress(1, 2);
-    contexts[0]!.log.info('too late');
-    contexts[0]!.onCancel(hook);
-    release();
-    await rig.run(job);
-    expect(await rig.views(job)).toEqual(before);
+    context!.progress(1, 2);
+    context!.log.info('too late');
+    context!.onCancel(hook);
+    late.open();
+    await rig.clock.advance(1_000);
+    expect((await rig.views(job))[0]).toEqual(before);
     expect(await rig.jobLog(job)).toEqual([]);
     await rig.cancel(job);
     expect(hook).not.toHaveBeenCalled();
+    long.open();
+    await unit;
   });
 
   it('may say what it used, even after its unit', async () => {

@@ -131,7 +131,6 @@ export class UnitRun implements Judged {
   /** Calls payload code for `works`, abandoning it when it does not end in time. */
   invoke(invocation: Invocation, works: () => readonly WorkItem[], code: () => unknown): Ending | Promise<Ending> {
     this.invocations.add(invocation);
-    if (this.stop) invocation.tell(this.stop, this.clock.now());
     const ending = invocation.run(code, (end) => {
       const keys = works().map((work) => this.key(work));
       void end.then(() => keys.forEach((key) => this.busy.delete(key)));

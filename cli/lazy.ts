@@ -8,7 +8,6 @@
 export const lazy = {
   undici: () => require('undici') as typeof import('undici'),
   csv: () => require('csv-parse') as typeof import('csv-parse'),
-  json: () => require('@streamparser/json') as typeof import('@streamparser/json'),
   cliProgress: () => require('cli-progress') as typeof import('cli-progress'),
   dev: () => require('./dev') as typeof import('./dev'),
   api: () => require('./processes/api') as typeof import('./processes/api'),

@@ -46,12 +46,21 @@ export class Defer extends Error {
   }
 }
 
+/** Reads a property of something thrown, which may be anything: also an object whose getters throw. */
+function read(value: object, key: PropertyKey): unknown {
+  try {
+    return (value as Record<PropertyKey, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}
+
 /** The nearest error of the brand along `error` and its causes, or undefined. */
 function findBranded(error: unknown, brand: 'reject' | 'defer'): unknown {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof current === 'object' && current !== null; depth++) {
-    if ((current as { [BRAND]?: unknown })[BRAND] === brand) return current;
-    current = (current as { cause?: unknown }).cause;
+    if (read(current, BRAND) === brand) return current;
+    current = read(current, 'cause');
   }
   return undefined;
 }

@@ -28,6 +28,12 @@ export type Notice = 'cancel' | 'pause' | 'resume';
  */
 export type StartStatus = 'running' | 'missing' | 'ended' | 'terminated';
 
+export interface Inspection {
+  readonly status: StartStatus;
+  /** Whether what runs has heard that the job is paused; null where that is not known. */
+  readonly paused: boolean | null;
+}
+
 /** The queue cannot be reached now. Nothing is known to have been done. */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable';
@@ -40,7 +46,7 @@ export interface JobQueue {
   /** Tells a running job; false when it does not run. @throws QueueUnavailable */
   notify(jobId: string, notice: Notice): Promise<boolean>;
   /** @throws QueueUnavailable */
-  inspect(jobId: string, generation: number): Promise<StartStatus>;
+  inspect(jobId: string, generation: number): Promise<Inspection>;
   /** Undefined when the queue is well, else what is wrong. Never throws. */
   ailment(): Promise<string | undefined>;
   /** What does not hold the queue up, and is less than it could be. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createActivities, type Activities, type JobRef, type Log } from '../activities';
 import { createRegistry, type Payload } from '../contract';
 import { encode, range } from '../model/index-set';
-import type { Plan } from '../model/plan';
+import { planOf } from '../model/plan';
 import { openStore, type ItemView, type JobRecord, type Store } from '../store';
 import { Ledger, type ItemReport } from './report';
 import { seededRandom } from './seeded-random';
@@ -123,12 +123,6 @@ async function submit(store: Store, payload: Payload, items: readonly TestItem[]
     idempotency: null,
   });
   return job;
-}
-
-function planOf({ limits, batches }: Payload): Plan {
-  const { itemTimeoutMs, maxAttempts, backoff, deferral, concurrency, unitMax, batch } = limits;
-  const tuning = { window: concurrency, unitMax, batch: batches ? batch : null };
-  return { tuning, itemTimeoutMs, maxAttempts, backoff, deferral };
 }
 
 function viewItems(store: Store, job: JobRecord): Promise<ItemView[]> {

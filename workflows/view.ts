@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { size } from '../model/index-set';
 import type { PaceState } from '../model/pace';
@@ -7,12 +7,15 @@ import type { JobWorkflowInput } from './types';
 
 const STATE = defineSearchAttributeKey('ItemwiseState', SearchAttributeType.KEYWORD);
 
-/** Keeps what the Temporal UI shows of a job up to date: a search attribute and a few lines of text. */
+/** Keeps what the Temporal UI shows of a job up to date: a search attribute, a memo, a few lines of text. */
 export class View {
   private shown: JobState | undefined;
 
+  private paused: boolean;
+
   constructor(private readonly input: JobWorkflowInput) {
     this.shown = input.state ? 'running' : undefined;
+    this.paused = input.state?.paused ?? input.paused;
   }
 
   update(state: PaceState, endState: JobState | undefined): void {
@@ -20,6 +23,11 @@ export class View {
     if (jobState !== this.shown) {
       this.shown = jobState;
       if (this.input.searchAttributes) upsertSearchAttributes([{ key: STATE, value: jobState }]);
+    }
+    // What the sweep holds against the job's row: a pause or resume that was lost on its way is told again.
+    if (state.paused !== this.paused) {
+      this.paused = state.paused;
+      upsertMemo({ paused: state.paused });
     }
     setCurrentDetails(describe(this.input, state, jobState));
   }

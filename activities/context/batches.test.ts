@@ -1,25 +1,8 @@
-import { Defer, Reject, type Batch, type BatchContext } from '../../contract';
-import { decode } from '../../model/index-set';
-import { StoreUnavailable } from '../../store';
-import { aborted, latch } from '../../test/support/latch';
-import { batchesOf } from '../../test/support/payload-of';
+import { Defer, Reject, z, type Batch } from '../../contract';
+import { batchesOf, noting, settleAll } from '../../test/support/payload-of';
 import { UnitRig, code, states } from '../../test/support/unit-rig';
 
-const settleAll = (batch: Batch): void => batch.items.forEach((item) => batch.settle(item, 'done'));
-const ids = (batch: Batch): string => batch.items.map((item) => item.id).join(' ');
 const zeros = (n: number): number[] => Array.from({ length: n }, () => 0);
-
-/** A payload that takes batches of `size` and notes their members. */
-function noting(size: number, each: (batch: Batch, ctx: BatchContext) => unknown, more: object = {}) {
-  const batches: string[] = [];
-  const payload = batchesOf(async (ctx) => {
-    for await (const batch of ctx.batches({ size })) {
-      batches.push(ids(batch));
-      await each(batch, ctx);
-    }
-  }, more);
-  return { payload, batches };
-}
 
 describe('the size of a batch', () => {
   it.each([
@@ -129,20 +112,26 @@ describe('a bad item', () => {
     expect(code(items[2])).toBe('boom');
   });
 
+  it('that failed before comes alone, before and after others', async () => {
+    let failing = true;
+    const { payload, batches } = noting(9, (batch) => {
+      if (failing) throw new Error('boom');
+      settleAll(batch);
+    });
+    const rig = await UnitRig.open(payload);
+    const job = await rig.submit(zeros(5));
+    await rig.run(job, { indexes: [2] });
+    failing = false;
+    await rig.clock.advance(5_000);
+    await rig.run(job);
+    expect(batches).toEqual(['i2', 'i0 i1', 'i2', 'i3 i4']);
+  });
+
   it('that does not fit the schema is not in a batch at all', async () => {
-    const { payload, batches } = noting(3, settleAll);
-    const strict = {
-      ...payload,
-      input: { safeParse: (value: unknown) => ({ success: value !== 'bad', data: value, error: { issues: [] } }) },
-    };
-    const rig = await UnitRig.open(strict as unknown as typeof payload);
-    expect(states(await rig.items(['bad', 0, 'bad', 0, 'bad']))).toEqual([
-      'failed',
-      'succeeded',
-      'failed',
-      'succeeded',
-      'failed',
-    ]);
+    const { payload, batches } = noting(3, settleAll, { input: z.any().refine((value) => value !== 'bad') });
+    const rig = await UnitRig.open(payload);
+    const [bad, good] = ['failed', 'succeeded'];
+    expect(states(await rig.items(['bad', 0, 'bad', 0, 'bad']))).toEqual([bad, good, bad, good, bad]);
     expect(batches).toEqual(['i1 i3']);
   });
 
@@ -194,102 +183,5 @@ describe('a payload that leaves the loop', () => {
     await rig.clock.advance(5_000);
     expect(await unit).toMatchObject({ ran: 2, handedBack: '' });
     expect((await rig.views(job)).map(code)).toEqual(['item_timeout', 'item_timeout']);
-  });
-});
-
-describe('a batch that is told to stop', () => {
-  it('by its time-out counts an attempt of what it did not settle; a late settle is ignored', async () => {
-    const gate = latch();
-    const { payload } = noting(
-      2,
-      async ({ items, settle }) => {
-        settle(items[0]!, 'in time');
-        await gate.promise;
-        settle(items[1]!, 'too late');
-      },
-      { limits: { itemTimeout: 1_000 } },
-    );
-    const rig = await UnitRig.open(payload);
-    const job = await rig.submit(zeros(2));
-    const unit = rig.run(job);
-    await rig.clock.advance(2_200);
-    await unit;
-    gate.open();
-    await rig.clock.rest();
-    const items = await rig.views(job);
-    expect(states(items)).toEqual(['succeeded', 'waiting']);
-    expect(code(items[1])).toBe('item_timeout');
-  });
-
-  it('by its time-out still runs: its items are not run a second time meanwhile', async () => {
-    const gate = latch();
-    const { payload, batches } = noting(2, () => gate.promise, { limits: { itemTimeout: 1_000 } });
-    const rig = await UnitRig.open(payload);
-    const job = await rig.submit(zeros(2));
-    const unit = rig.run(job);
-    await rig.clock.advance(2_200);
-    await unit;
-    await rig.clock.advance(5_000);
-    await rig.run(job);
-    expect((await rig.views(job)).map(code)).toEqual(['still_running', 'still_running']);
-    expect(batches).toHaveLength(1);
-    gate.open();
-  });
-
-  it.each(['cancel', 'shutdown'])('by a %s hands back what it does not settle, and keeps what it does', async (why) => {
-    const { payload, batches } = noting(3, async ({ items, settle }, ctx) => {
-      await aborted(ctx.signal);
-      settle(items[0]!, 'done all the same');
-      settle(items[1]!, new Error('broken off'));
-    });
-    const rig = await UnitRig.open(payload, { shutdownGraceMs: 0 });
-    const job = await rig.submit(zeros(5));
-    const unit = rig.run(job);
-    await rig.clock.rest();
-    if (why === 'cancel') await rig.cancel(job);
-    else rig.draining.abort();
-    await rig.clock.advance(200);
-    const { handedBack, ran } = await unit;
-    expect([...decode(handedBack)]).toEqual([1, 5]);
-    expect({ ran, batches }).toEqual({ ran: 1, batches: ['i0 i1 i2'] });
-    expect(await rig.views(job)).toMatchObject([{ state: 'succeeded' }, ...zeros(4).map(() => ({ attempts: 0 }))]);
-  });
-
-  it('while it is formed is not given out, and its items are handed back', async () => {
-    const { payload, batches } = noting(10, settleAll);
-    const rig = await UnitRig.open(payload);
-    const job = await rig.submit(zeros(3));
-    const read = latch();
-    rig.faults.inputs = () => read.promise;
-    const unit = rig.run(job);
-    await rig.clock.rest();
-    await rig.cancel(job);
-    read.open();
-    expect(await unit).toMatchObject({ handedBack: '0+3', ran: 0 });
-    expect(batches).toEqual([]);
-  });
-});
-
-describe('a store that is away', () => {
-  it('when the next batch is to be formed counts against no item', async () => {
-    const caught = jest.fn();
-    const payload = batchesOf(async (ctx) => {
-      try {
-        for await (const batch of ctx.batches({ size: 1 })) {
-          await rig.clock.advance(60);
-          settleAll(batch);
-        }
-      } catch (error) {
-        caught(error);
-      }
-    });
-    const rig = await UnitRig.open(payload);
-    const job = await rig.submit(zeros(3));
-    rig.faults.settle = () => {
-      throw new StoreUnavailable('away');
-    };
-    await expect(rig.run(job)).rejects.toThrow('away');
-    expect(caught).toHaveBeenCalledWith(expect.any(StoreUnavailable));
-    expect((await rig.views(job)).map((item) => item.attempts)).toEqual([0, 0, 0]);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
-import type { Plan } from '../../model/plan';
+import { planOf } from '../../model/plan';
 import { IdempotencyConflict, isStorableName, type JobRecord, type NewJob } from '../../store';
 import type { ApiContext } from '../context';
 import { Problem } from '../problems';
@@ -90,23 +90,6 @@ function parseField(field: string, text: string): unknown {
   }
 }
 
-/** What the job is promised: its own options, within the payload's limits, pinned now. */
-function planOf(head: CheckedHead): Plan {
-  const { limits, batches } = head.payload;
-  const { options = {} } = head;
-  return {
-    tuning: {
-      window: Math.min(options.concurrency ?? limits.concurrency, limits.concurrency),
-      unitMax: limits.unitMax,
-      batch: batches ? limits.batch : null,
-    },
-    itemTimeoutMs: limits.itemTimeoutMs,
-    maxAttempts: Math.min(options.maxAttempts ?? limits.maxAttempts, limits.maxAttempts),
-    backoff: limits.backoff,
-    deferral: limits.deferral,
-  };
-}
-
 function newJob(context: ApiContext, head: CheckedHead, items: number, idempotency: NewJob['idempotency']): NewJob {
   return {
     id: `job-${randomUUID()}`,
@@ -115,7 +98,7 @@ function newJob(context: ApiContext, head: CheckedHead, items: number, idempoten
     capability: head.payload.capability,
     params: head.params ?? {},
     labels: head.labels ?? {},
-    plan: planOf(head),
+    plan: planOf(head.payload, head.options),
     items,
     idempotency,
   };

@@ -1,35 +1,50 @@
+import { JsonScanner } from '../../api/intake/json-scanner';
 import { UsageError } from '../failure';
-import { lazy } from '../lazy';
 import type { Row } from './row';
+
+/** The scanner of the API cuts the elements out of a field of an object, so the array is shown to it as one. */
+const BEFORE = Buffer.from('{"rows":');
+const AFTER = Buffer.from('}');
 
 /** The elements of one JSON array, as they arrive. */
 export async function* readJsonArray(texts: AsyncIterable<string>): AsyncGenerator<Row> {
-  const { JSONParser } = lazy.json();
-  const parser = new JSONParser({ paths: ['$.*'], keepStack: false });
   let line = 1;
   let found: Row[] = [];
-  let ended = false;
-  parser.onValue = ({ value }) => found.push({ value, line });
-  parser.onEnd = () => (ended = true);
-  const parse = (text: string): void => {
+  const scanner = new JsonScanner({
+    field: () => true,
+    value: () => undefined,
+    element: (text) => found.push({ value: JSON.parse(text.toString('utf8')) as unknown, line }),
+    held: () => undefined,
+  });
+  const scan = (bytes: Buffer): void => {
     try {
-      parser.write(text);
+      scanner.write(bytes);
     } catch (error) {
-      throw new UsageError(`line ${line} is not JSON: ${firstSentence(error)}`, { cause: error });
+      throw new UsageError(`line ${line} is not JSON: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     }
   };
   let begun = false;
   for await (const text of texts) {
-    begun ||= requireArray(text);
-    // Line by line, since the parser's own positions are bytes, which nobody finds in an editor.
+    if (!begun && requireArray(text)) {
+      begun = true;
+      scan(BEFORE);
+    }
+    // Line by line, since the scanner's own positions are bytes, which nobody finds in an editor.
     for (const piece of text.split(/(?<=\n)/)) {
-      parse(piece);
+      if (begun) scan(Buffer.from(piece));
       if (piece.endsWith('\n')) line++;
     }
     yield* found;
     found = [];
   }
-  if (begun && !ended) throw new UsageError(`line ${line}: the JSON array ends before it is complete`);
+  if (!begun) return;
+  try {
+    scanner.write(AFTER);
+  } catch (error) {
+    throw new UsageError(`line ${line}: the JSON array ends before it is complete`, { cause: error });
+  }
 }
 
 /** False while there is only white space. */
@@ -40,9 +55,4 @@ function requireArray(text: string): boolean {
     throw new UsageError('it is not a JSON array; if it has one record a line, say --format ndjson');
   }
   return true;
-}
-
-function firstSentence(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split(/\.\s/)[0] ?? message;
 }

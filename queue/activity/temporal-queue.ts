@@ -12,7 +12,7 @@ import { DEFAULT_POOL, taskQueueName } from '../../model/names';
 import { workflowTimings } from '../../workflows/timings';
 import { JOB_WORKFLOW, SIGNALS, type JobWorkflowInput } from '../../workflows/types';
 import { registerSearchAttributes, type Registration } from './search-attributes';
-import { QueueUnavailable, type JobQueue, type JobStart, type Notice, type StartStatus } from '../port';
+import { QueueUnavailable, type JobQueue, type Inspection, type JobStart, type Notice } from '../port';
 
 export interface TemporalQueueOptions {
   readonly address: string;
@@ -49,7 +49,12 @@ export class TemporalQueue implements JobQueue {
   private closed = false;
 
   constructor(private readonly options: TemporalQueueOptions) {
-    this.connection = Connection.lazy({ address: options.address, connectTimeout: options.deadlineMs });
+    this.connection = Connection.lazy({
+      address: options.address,
+      connectTimeout: options.deadlineMs,
+      // No retries of the client's own: they outlast the deadline, and the sweep tries again.
+      interceptors: [],
+    });
     this.client = new Client({ connection: this.connection, namespace: options.namespace });
   }
 
@@ -72,7 +77,7 @@ export class TemporalQueue implements JobQueue {
       await this.call(() => this.startWorkflow(job));
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      if (job.generation === 1 || (await this.inspect(job.jobId, job.generation)) === 'running') return;
+      if (job.generation === 1 || (await this.inspect(job.jobId, job.generation)).status === 'running') return;
       // A workflow of an older generation still runs; whatever it sends is refused. Its place is needed.
       await this.call(() =>
         this.client.workflow.getHandle(job.jobId).terminate('a newer generation of the job takes over'),
@@ -101,7 +106,7 @@ export class TemporalQueue implements JobQueue {
       args: [input],
       workflowIdReusePolicy: generation === 1 ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',
-      memo: { generation },
+      memo: { generation, paused },
       staticSummary: `${capability} over ${total} items`,
       ...(input.searchAttributes && {
         typedSearchAttributes: [
@@ -123,18 +128,20 @@ export class TemporalQueue implements JobQueue {
     }
   }
 
-  async inspect(jobId: string, generation: number): Promise<StartStatus> {
+  async inspect(jobId: string, generation: number): Promise<Inspection> {
     let description: WorkflowExecutionDescription;
     try {
       description = await this.call(() => this.client.workflow.getHandle(jobId).describe());
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'missing';
+      if (error instanceof WorkflowNotFoundError) return { status: 'missing', paused: null };
       throw error;
     }
-    if (description.memo?.['generation'] !== generation) return 'missing';
+    const { generation: ofRun, paused } = description.memo ?? {};
+    const heard = typeof paused === 'boolean' ? paused : null;
+    if (ofRun !== generation) return { status: 'missing', paused: null };
     const { name } = description.status;
-    if (name === 'TERMINATED') return 'terminated';
-    return name === 'RUNNING' || name === 'CONTINUED_AS_NEW' ? 'running' : 'ended';
+    if (name === 'TERMINATED') return { status: 'terminated', paused: heard };
+    return { status: name === 'RUNNING' || name === 'CONTINUED_AS_NEW' ? 'running' : 'ended', paused: heard };
   }
 
   async ailment(): Promise<string | undefined> {

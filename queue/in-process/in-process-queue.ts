@@ -1,5 +1,5 @@
 import type { Activities, Log } from '../../activities';
-import type { JobQueue, JobStart, Notice, StartStatus } from '../port';
+import type { JobQueue, JobStart, Notice, Inspection } from '../port';
 import { JobLoop, type LoopClock } from './job-loop';
 
 export interface InProcessOptions {
@@ -41,10 +41,10 @@ export class InProcessQueue implements JobQueue {
     return Promise.resolve(true);
   }
 
-  inspect(jobId: string, generation: number): Promise<StartStatus> {
+  inspect(jobId: string, generation: number): Promise<Inspection> {
     const known = this.loops.get(jobId);
-    if (!known || known.generation !== generation) return Promise.resolve('missing');
-    return Promise.resolve(known.failed ? 'ended' : 'running');
+    if (!known || known.generation !== generation) return Promise.resolve({ status: 'missing', paused: null });
+    return Promise.resolve({ status: known.failed ? 'ended' : 'running', paused: known.loop.paused });
   }
 
   ailment(): Promise<undefined> {

@@ -62,6 +62,10 @@ export class JobLoop {
     await ended;
   }
 
+  get paused(): boolean | null {
+    return this.pace?.state.paused ?? null;
+  }
+
   notify(notice: Notice): void {
     if (!this.pace) this.early.push(notice);
     else if (!this.stopped.signal.aborted) this.pace.push({ type: notice });

@@ -47,9 +47,12 @@ async function start(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
 
 async function lookAt(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
   const { store, queue } = lifecycle;
-  const status = await queue.inspect(job.id, job.generation);
+  const { status, paused } = await queue.inspect(job.id, job.generation);
   if (status === 'running') {
     if (job.cancel && (await liveWorkers(lifecycle)) === 0) return closeCancelled(lifecycle, job);
+    // The row was written, and the news may have been lost: the queue was away just then.
+    if (job.cancel) await queue.notify(job.id, 'cancel');
+    else if (paused !== null && paused !== job.paused) await queue.notify(job.id, job.paused ? 'pause' : 'resume');
     return store.touch(job.no);
   }
   if (status === 'terminated') return closeTerminated(lifecycle, job);

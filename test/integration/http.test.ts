@@ -11,6 +11,8 @@ import { isTerminal } from '../../model/states';
 import { gated, scripted } from '../support/payloads';
 import { createRig, itemsOf, until, type Rig } from '../support/rig';
 
+jest.setTimeout(60_000);
+
 /** The HTTP surface over a real Temporal server; what does not depend on the queue is tested beside the API. */
 const GATE = { capability: 'test.gate' };
 let gate: ReturnType<typeof gated>;
@@ -19,11 +21,11 @@ beforeAll(async () => {
   gate = gated();
   const env = { TEMPORAL_UI_URL: 'http://127.0.0.1:1234' };
   rig = await createRig({ queue: 'activity', payloads: [scripted().payload, gate.payload], env });
-}, 60_000);
+});
 afterAll(async () => {
   gate.open();
   await rig.stop();
-}, 60_000);
+});
 
 it('is ready, and shows its worker', async () => {
   expect(await get(rig.url, '/health/ready', healthSchema)).toEqual({ status: 'ok', problems: [] });

@@ -1,5 +1,9 @@
+import { deliveryConformance } from './delivery';
 import { queueConformance } from './suite';
 
 jest.setTimeout(90_000);
 
-describe('the activity queue', () => queueConformance('activity'));
+describe('the activity queue', () => {
+  queueConformance('activity');
+  describe('delivering', () => deliveryConformance('activity'));
+});

@@ -1,5 +1,9 @@
+import { deliveryConformance } from './delivery';
 import { queueConformance } from './suite';
 
 jest.setTimeout(90_000);
 
-describe('the in-process queue', () => queueConformance('in-process'));
+describe('the in-process queue', () => {
+  queueConformance('in-process');
+  describe('delivering', () => deliveryConformance('in-process'));
+});
