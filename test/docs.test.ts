@@ -1,7 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SETTINGS } from '../config';
 import { JOB_STATES, JOB_TRANSITIONS } from '../model/states';
+import { loadRegistry } from '../runtime';
+import { runPayload } from '../testing';
 
 const read = (file: string): string => readFileSync(join(__dirname, '..', file), 'utf8');
 
@@ -12,6 +17,32 @@ describe('the documents say what the code does', () => {
       expect(readme).toContain(`| \`${env}\` | ${fallback === undefined ? '' : `\`${fallback}\` `}| ${meaning} |`);
     }
     expect(readme.match(/^\| `[A-Z_]+` \|/gm)).toHaveLength(Object.keys(SETTINGS).length);
+  });
+
+  it('the payload in the README loads and runs, and is about thirty lines', async () => {
+    const [, code] = /```ts\n([\s\S]*?)```/.exec(read('README.md'))!;
+    expect(code!.trim().split('\n').length).toBeLessThanOrEqual(35);
+    const folder = mkdtempSync(join(tmpdir(), 'itemwise-readme-'));
+    try {
+      writeFileSync(join(folder, 'payloads.ts'), code!);
+      const payload = (await loadRegistry(join(folder, 'payloads.ts'))).get('price.quote@1')!;
+      const vendor = createServer((request, response) => {
+        response.statusCode = request.url!.includes('gone') ? 404 : 200;
+        response.end(JSON.stringify({ amount: request.url!.includes('free') ? null : 7 }));
+      });
+      await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+      const baseUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+      const items = ['one', 'free', 'gone'].map((sku) => ({ id: sku, input: { sku } }));
+      const reports = await runPayload(payload, items, { config: { baseUrl } });
+      vendor.close();
+      expect(reports).toMatchObject([
+        { state: 'succeeded', result: { amount: 7, currency: 'EUR' } },
+        { state: 'needs_review', reason: 'the vendor has no price' },
+        { state: 'failed', error: { code: 'unknown_sku' } },
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('docs/states.md draws every transition of the table, and no other', () => {

@@ -61,7 +61,7 @@ export async function runPayload(
       log: SILENT,
       workerId: 'test',
       draining: new AbortController().signal,
-      settings: { unitBudgetMs: Infinity, heartbeatMs: Infinity, shutdownGraceMs: 0 },
+      settings: { unitBudgetMs: Infinity, heartbeatMs: 1_000, shutdownGraceMs: 0 },
     });
     await runRounds({ store, activities, clock, job }, options);
     return (await viewItems(store, job)).map((item) => ledger.report(item, clock.now()));
