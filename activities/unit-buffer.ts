@@ -31,6 +31,8 @@ export class UnitBuffer {
   private closing = false;
   private readonly progress = new Map<number, ItemProgress>();
   private progressChanged = false;
+  /** The queue wants the unit back. */
+  private doubted = false;
   /** Items running now. */
   running = 0;
   /** A newer delivery or generation has taken over: nothing that this unit says counts any more. */
@@ -75,6 +77,7 @@ export class UnitBuffer {
 
   /** Has it written even if it is empty: that is how a unit hears whether it still counts. */
   ask(): void {
+    this.doubted = true;
     this.progressChanged = true;
   }
 
@@ -101,10 +104,11 @@ export class UnitBuffer {
     const { fence, running, parked, usage, log } = this;
     const progress = Object.fromEntries(this.progress);
     const said = { parked, usage, log };
+    const doubtful = this.doubted ? { doubtful: true } : {};
     const nothing = { parked: [], usage: [], log: [] };
     const pieces = this.whole.map(({ settled, bytes }, i, { length }) => {
       const close = this.closing && i === length - 1;
-      return { bytes, flush: { fence, settled, ...(i === 0 ? said : nothing), running, progress, close } };
+      return { bytes, flush: { fence, settled, ...(i === 0 ? said : nothing), running, progress, close, ...doubtful } };
     });
     this.whole = [];
     this.parked = [];

@@ -184,6 +184,8 @@ export interface UnitFlush {
   /** Items running now. */
   readonly running: number;
   readonly progress: Readonly<Record<number, ItemProgress>>;
+  /** The queue wants the unit back, and the unit does not know why: the sweep should look at the job. */
+  readonly doubtful?: boolean;
   /** The unit ends with this flush. */
   readonly close: boolean;
 }
@@ -268,7 +270,10 @@ export interface Fleet {
   lease(name: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Jobs that are sealed and whose workflow was not started. */
   unstarted(before: number, limit: number): Promise<JobRecord[]>;
-  /** Open jobs of which nothing was heard since `before`, or that are being cancelled; the longest silent first. */
+  /**
+   * Open jobs of which nothing was heard since `before`, that are being cancelled, or that a unit has doubts about;
+   * the longest silent first.
+   */
   silent(before: number, limit: number): Promise<JobRecord[]>;
   /** Notes that a silent job was looked at. */
   touch(no: number): Promise<void>;

@@ -20,9 +20,12 @@ export async function itemwiseJob(input: JobWorkflowInput): Promise<JobWorkflowR
   const effects = new WorkflowEffects(input, (state) => view.update(state, effects.endState));
   const early: (() => void)[] = [];
   let pace: PaceInterpreter | undefined;
+  // Handlers run in the root scope, which Temporal's own cancel cancels with all that is called in it: what they lead
+  // to must not be.
   const whenReady = (act: (ready: PaceInterpreter) => void): void => {
-    if (pace) act(pace);
-    else early.push(() => act(pace!));
+    const shielded = (): void => void CancellationScope.nonCancellable(async () => act(pace!));
+    if (pace) shielded();
+    else early.push(shielded);
   };
   const cancel = (by: string | null): void => whenReady((ready) => requestCancel(ready, effects, by));
   setHandler(defineSignal(SIGNALS.cancel), () => cancel(null));

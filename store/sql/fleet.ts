@@ -93,7 +93,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
           .selectAll()
           .where('finished_at', 'is', null)
           .where('workflow_started_at', 'is not', null)
-          .where((eb) => eb.or([eb('touched_at', '<', before), eb('cancel_at', 'is not', null)]))
+          .where((eb) => eb.or([eb('touched_at', '<', before), eb('cancel_at', 'is not', null), eb('suspect', '=', 1)]))
           .orderBy('touched_at')
           .limit(limit)
           .execute();
@@ -102,14 +102,14 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
 
     touch: (no) =>
       write(async (trx) => {
-        await trx.updateTable('jobs').set({ touched_at: now() }).where('no', '=', no).execute();
+        await trx.updateTable('jobs').set({ touched_at: now(), suspect: 0 }).where('no', '=', no).execute();
       }),
 
     nextGeneration: (no, generation) =>
       write(async (trx) => {
         const moved = await trx
           .updateTable('jobs')
-          .set({ generation: generation + 1, workflow_started_at: null, touched_at: now() })
+          .set({ generation: generation + 1, workflow_started_at: null, touched_at: now(), suspect: 0 })
           .where('no', '=', no)
           .where('generation', '=', generation)
           .where('finished_at', 'is', null)

@@ -135,6 +135,7 @@ async function insertJob(trx: Database, no: number, job: NewJob, at: number): Pr
       skipped: 0,
       created_at: at,
       touched_at: at,
+      suspect: 0,
       finalize_rounds: 0,
       payload_log_lines: 0,
       idempotency_key: job.idempotency?.key ?? null,

@@ -79,6 +79,7 @@ async function createJobs(db: Database): Promise<void> {
     .addColumn('cancel_at', 'bigint')
     .addColumn('cancel_by', 'text')
     .addColumn('touched_at', 'bigint', (c) => c.notNull())
+    .addColumn('suspect', 'integer', (c) => c.notNull())
     .addColumn('finalize_rounds', 'integer', (c) => c.notNull())
     .addColumn('payload_log_lines', 'integer', (c) => c.notNull())
     .addColumn('statement', 'text')

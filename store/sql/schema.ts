@@ -40,6 +40,7 @@ export interface JobsTable {
   cancel_at: number | null;
   cancel_by: string | null;
   touched_at: number;
+  suspect: number;
   finalize_rounds: number;
   payload_log_lines: number;
   statement: string | null;

@@ -22,6 +22,7 @@ export async function settleFlush(dialect: SqlDialect, trx: Database, flush: Uni
     .updateTable('jobs')
     .set((eb) => ({
       touched_at: at,
+      ...(flush.doubtful && { suspect: 1 }),
       succeeded: eb('succeeded', '+', ended.succeeded),
       failed: eb('failed', '+', ended.failed),
       needs_review: eb('needs_review', '+', ended.needs_review),

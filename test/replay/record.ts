@@ -8,6 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { gated, scripted, type Act } from '../support/payloads';
 import { createRig, itemsOf, signal, type Rig } from '../support/rig';
+import { withTemporal } from '../support/temporal';
 import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
 
@@ -37,6 +38,19 @@ async function cancelled(): Promise<[Rig, string]> {
   await rig.post(`/v1/jobs/${id}/pause`);
   await rig.post(`/v1/jobs/${id}/resume`);
   await rig.post(`/v1/jobs/${id}/cancel`);
+  await rig.ended(id);
+  return [rig, id];
+}
+
+/** A job cancelled in Temporal itself, not through the API. */
+async function cancelledInTemporal(): Promise<[Rig, string]> {
+  const gate = gated({ concurrency: 10 });
+  const rig = await createRig({ queue: 'activity', payloads: [gate.payload] });
+  const started = signal();
+  gate.onStart = () => gate.started.length === 10 && started.resolve();
+  const { id } = await rig.submit('test.gate', itemsOf(60));
+  await started.promise;
+  await withTemporal((client) => client.workflow.getHandle(id).cancel());
   await rig.ended(id);
   return [rig, id];
 }
@@ -88,7 +102,7 @@ async function main(): Promise<void> {
   const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
   const client = new Client({ connection });
   try {
-    for (const [name, make] of Object.entries({ retries, cancelled, rollover })) {
+    for (const [name, make] of Object.entries({ retries, cancelled, cancelledInTemporal, rollover })) {
       const [rig, id] = await make();
       // The store shows the end a moment before the workflow has completed.
       await client.workflow.getHandle(id).result();
