@@ -44,6 +44,7 @@ describe('the job workflow replays every committed history', () => {
     expect(events('retries').length).toBeGreaterThan(20);
     expect(has('retries', 'timerFiredEventAttributes')).toBe(true);
     expect(has('cancelled', 'activityTaskCancelRequestedEventAttributes')).toBe(true);
+    expect(has('cancelledInTemporal', 'workflowExecutionCancelRequestedEventAttributes')).toBe(true);
     expect(has('rollover', 'workflowExecutionContinuedAsNewEventAttributes')).toBe(true);
     expect(has('rollover', 'activityTaskFailedEventAttributes')).toBe(true);
   });
