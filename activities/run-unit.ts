@@ -1,3 +1,4 @@
+import { earliest } from '../model/backoff';
 import { decode, encode, size } from '../model/index-set';
 import { unitName } from '../model/names';
 import type { CancelWatch } from './cancel-watch';
@@ -143,9 +144,4 @@ function withFields(log: ActivityDeps['log'], fields: object): ActivityDeps['log
     warn: (more, message) => log.warn({ ...fields, ...more }, message),
     error: (more, message) => log.error({ ...fields, ...more }, message),
   };
-}
-
-function earliest(a: number | null, b: number | null): number | null {
-  if (a === null) return b;
-  return b === null ? a : Math.min(a, b);
 }

@@ -66,10 +66,6 @@ export class UnitRun implements Judged {
     return this.stop !== undefined || this.budgetSpent || this.buffer.refused || this.buffer.failure !== undefined;
   }
 
-  get stopReason(): StopReason | undefined {
-    return this.stop;
-  }
-
   /** Hands back what is not started; running items go on. */
   spendBudget(): void {
     this.budgetSpent = true;

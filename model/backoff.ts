@@ -29,3 +29,9 @@ export function dueAt(now: number, delayMs: number): number {
   const grain = Math.max(LEAST_GRAIN_MS, Math.round(delayMs * 0.05));
   return Math.ceil((now + delayMs) / grain) * grain;
 }
+
+/** The earlier of two times, where null is never. */
+export function earliest(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

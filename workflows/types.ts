@@ -35,4 +35,3 @@ export interface JobWorkflowResult {
 export const JOB_WORKFLOW = 'itemwiseJob';
 
 export const SIGNALS = { cancel: 'itemwise.cancel', pause: 'itemwise.pause', resume: 'itemwise.resume' } as const;
-export type SignalKind = keyof typeof SIGNALS;

@@ -1,3 +1,4 @@
+import { earliest } from '../backoff';
 import { EMPTY, isEmpty, range, size, take, union, type IndexSet } from '../index-set';
 import { learn, slotsPerUnit, unitSize } from '../unit-size';
 import type { PaceCommand, PaceEvent, UnitEnd } from './events';
@@ -248,9 +249,4 @@ function clearTimer(state: PaceState): PaceCommand[] {
 
 function isDue(at: number | null, now: number): boolean {
   return at !== null && at <= now;
-}
-
-function earliest(a: number | null, b: number | null): number | null {
-  if (a === null) return b;
-  return b === null ? a : Math.min(a, b);
 }

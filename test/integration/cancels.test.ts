@@ -1,25 +1,17 @@
 import { definePayload, z } from '../../contract';
+import { seededRandom } from '../../testing/seeded-random';
 import { createRig, itemsOf, type Rig } from '../support/rig';
 
 jest.setTimeout(120_000);
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 100_000);
 
-/** A repeatable source in [0, 1). */
-function lucky(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
-}
-
 describe.each(['activity', 'in-process'] as const)('on the %s queue', (queue) => {
   let rig: Rig;
   afterEach(() => rig.stop());
 
   it(`20 cancels at random moments all end, and their counts add up (SEED=${SEED})`, async () => {
-    const luck = lucky(SEED);
+    const luck = seededRandom(SEED);
     const payload = definePayload({
       name: 'test.nap',
       version: 1,

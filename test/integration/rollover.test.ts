@@ -1,6 +1,6 @@
-import { Client, Connection } from '@temporalio/client';
 import { definePayload, z } from '../../contract';
 import { createRig, itemsOf, type Rig } from '../support/rig';
+import { withTemporal } from '../support/temporal';
 
 jest.setTimeout(120_000);
 
@@ -37,15 +37,11 @@ describe('a job whose history is cut short', () => {
   });
 });
 
-async function countRuns(id: string): Promise<number> {
-  const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
-  try {
-    const client = new Client({ connection });
+function countRuns(id: string): Promise<number> {
+  return withTemporal(async (client) => {
     await client.workflow.getHandle(id).result();
     let runs = 0;
     for await (const run of client.workflow.list({ query: `WorkflowId = '${id}'` })) runs += run.runId ? 1 : 0;
     return runs;
-  } finally {
-    await connection.close();
-  }
+  });
 }

@@ -1,18 +1,8 @@
 import fc from 'fast-check';
 import * as sets from '../../model/index-set';
 import { encodeState, initialState, step, type PaceState } from '../../model/pace';
+import { seededRandom } from '../../testing/seeded-random';
 import { PaceWorld } from './pace-world';
-
-/** A cheap repeatable source in [0, 1), seeded by fast-check. */
-function lucky(seed: number): () => number {
-  let x = seed >>> 0 || 1;
-  return () => {
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    return (x >>> 0) / 2 ** 32;
-  };
-}
 
 const tuning = fc.record({
   window: fc.integer({ min: 1, max: 60 }),
@@ -41,7 +31,7 @@ describe('the pace machine, over generated event sequences', () => {
         fc.array(act, { maxLength: 60 }),
         fc.integer(),
         (total, shape, maxAttempts, acts, seed) => {
-          const luck = lucky(seed);
+          const luck = seededRandom(seed);
           const world = new PaceWorld(total, shape, maxAttempts);
           world.feed({ type: 'start' });
           for (const next of acts) {
@@ -71,7 +61,7 @@ describe('the pace machine, over generated event sequences', () => {
         fc.nat({ max: 40 }),
         fc.integer(),
         (total, shape, after, seed) => {
-          const luck = lucky(seed);
+          const luck = seededRandom(seed);
           const world = new PaceWorld(total, shape, 3);
           world.feed({ type: 'start' });
           for (let i = 0; i < after && !world.closed; i++) {
