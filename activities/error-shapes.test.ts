@@ -112,7 +112,8 @@ describe('an odd Reject or Defer', () => {
       const rig = await UnitRig.open(payload);
       const [item] = await rig.items([1]);
       expect(item).toMatchObject({ state: 'deferred', attempts: 0 });
-      expect(item!.parked!.due - rig.clock.now()).toBe(1_000);
+      expect(item!.parked!.due - rig.clock.now()).toBeGreaterThanOrEqual(1_000);
+      expect(item!.parked!.due - rig.clock.now()).toBeLessThanOrEqual(2_000);
     },
   );
 
@@ -124,9 +125,12 @@ describe('an odd Reject or Defer', () => {
     const rig = await UnitRig.open(payload);
     const now = rig.clock.now();
     const items = await rig.items([{ after: 5_000 }, { at: now + 7_000 }, { after: 1e12 }, { at: now - 1 }]);
-    expect(items.slice(0, 2).map((item) => item.parked!.due - now)).toEqual([5_000, 7_000]);
-    expect(items[2]!.parked!.due - now).toBeLessThanOrEqual(86_400_000 * 1.05);
-    expect(items[3]!.parked!.due - now).toBe(1_000);
+    const delays = items.map((item) => item.parked!.due - now);
+    // Never early; later by what spreads them, a fifth and at most a minute, and by the grain of due times.
+    for (const [i, asked] of [5_000, 7_000, 86_400_000, 1_000].entries()) {
+      expect(delays[i]).toBeGreaterThanOrEqual(asked);
+      expect(delays[i]! - asked).toBeLessThanOrEqual(Math.min(60_000, asked * 0.2) + Math.max(1_000, asked * 0.05));
+    }
   });
 });
 

@@ -38,7 +38,7 @@ describe('a unit that was superseded', () => {
     };
     await rig.run(job);
     expect(states(await rig.views(job))).toEqual(['pending']);
-    await rig.store.endOpenItems(job.no, 'skipped', {});
+    await rig.store.endCancelled(job.no);
     await rig.store.finalize(job.no, 0);
     expect((await rig.store.jobByNo(job.no))?.statement?.usage).toEqual({ tokens: 7 });
   });

@@ -1,30 +1,45 @@
 /**
  * What runs outside of the workflow: I/O, clocks, payloads. No Temporal here; `queue/` adapts it.
  *
- *   run-unit.ts      the one handler that calls a payload        unit-run.ts      a unit while it runs
+ *   run-unit.ts      the one handler of a unit, in any lane      attend.ts        looks after a unit while it runs
+ *   open-run.ts      runs items: the lane `run`                  unit-run.ts      what a run shares
  *   invoke.ts        the one place where payload code is called  invocation.ts    one call: signal, deadline, hooks
+ *   check-run.ts     asks vendors about waits                    vendor-requests.ts  one question, with a deadline
+ *   quarantine.ts    runs suspects in a process of their own     pinned.ts        batches that keep their members
  *   disposition.ts   what an attempt led to                      item-source.ts   a unit's inputs, a page at a time
  *   settler.ts       writes what the units have buffered         unit-buffer.ts   what is not written yet
- *   cancel-watch.ts  hears of cancels                            context/         the verbs, a file each
+ *   cancel-watch.ts  hears of cancels                            settle-cancelled.ts  ends what a cancel leaves open
+ *   calls/           journaled calls                             context/         the verbs, a file each
  */
 import { decode, encode } from '../model/index-set';
+import { JournalWriter } from './calls/journal-writer';
 import type { ActivityDeps } from './deps';
+import { elsewhere } from './admitted';
 import { CancelWatch } from './cancel-watch';
 import { runUnit } from './run-unit';
+import { settleCancelled } from './settle-cancelled';
 import { Settler } from './settler';
 import type { Activities } from './types';
 
 export { systemClock, type Clock } from './clock';
-export type { ActivityDeps, Log, UnitSettings } from './deps';
+export type {
+  ActivityDeps,
+  Log,
+  Quarantine,
+  QuarantineEnd,
+  QuarantineRequest,
+  StartedLog,
+  StartedPlace,
+  UnitSettings,
+} from './deps';
+export { runSuspects } from './quarantine';
 export type { Activities, Delivery, JobRef, UnitInput, UnitResult } from './types';
-
-/** What an item that a cancel kept from starting says of itself. */
-export const CANCELLED_BODY = { reason: 'cancelled' } as const;
 
 export function createActivities(deps: ActivityDeps): Activities {
   const { store, clock, log } = deps;
   const shared = {
     settler: new Settler(store, clock, log),
+    journal: new JournalWriter(store, clock, log),
     cancelWatch: new CancelWatch(store, clock, log),
     busy: new Set<string>(),
   };
@@ -39,8 +54,8 @@ export function createActivities(deps: ActivityDeps): Activities {
     },
 
     claimDue: async ({ jobNo, exclude, limit }) => {
-      const { set, more, nextDue } = await store.due(jobNo, decode(exclude), limit);
-      return { set: encode(set), more, nextDue };
+      const { due, more, nextDue } = await store.due(jobNo, decode(exclude), limit);
+      return { set: encode(due.run), ...elsewhere(due), more, nextDue };
     },
 
     recover: async ({ jobNo, generation, seq, set }) => {
@@ -50,14 +65,14 @@ export function createActivities(deps: ActivityDeps): Activities {
         source: 'runner',
         message: `unit u${seq} was lost: what is open of it runs again`,
       });
-      return { open: encode(open), nextDue };
+      return { open: encode(open.run), ...elsewhere(open), nextDue };
     },
 
     recordCancel: async ({ jobNo, by }) => {
       await store.requestCancel(jobNo, by);
     },
 
-    settle: async ({ jobNo }) => ({ skipped: await store.endOpenItems(jobNo, 'skipped', CANCELLED_BODY) }),
+    settle: (ref) => settleCancelled(deps, shared, ref),
 
     finalize: async ({ jobNo, round }) => {
       const answer = await store.finalize(jobNo, round);

@@ -1,4 +1,6 @@
-import { ABANDON_AFTER_MS, CLEANUP_MS, type Log } from './deps';
+import type { UnknownCharge } from './calls/errors';
+import { CallGuard } from './calls/guard';
+import { ABANDON_AFTER_MS, CANCEL_GRACE_MS, CLEANUP_MS, type Log } from './deps';
 
 export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'superseded' | 'store';
 
@@ -42,14 +44,66 @@ export class Invocation {
   deadline = Infinity;
   /** A revoked Context does nothing. */
   revoked = false;
+  /** Something was achieved that a later attempt does not have to do again. */
+  progressed = false;
+  /** A paid call of this attempt whose answer was lost. */
+  openCharge: UnknownCharge | undefined;
+  private marked: { readonly error: unknown } | undefined;
+  private readonly calls = new CallGuard();
 
   constructor(private readonly log: Log) {}
 
   /** Made when first asked for: most payloads that take no time never ask. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.told && !this.controller.signal.aborted) this.controller.abort(new Stopped(this.told));
+    if (this.told && !this.holdsBack) this.abort(this.told);
     return this.controller.signal;
+  }
+
+  /** Whether the news of a cancel waits for the answer to a paid call. */
+  private get holdsBack(): boolean {
+    return this.told === 'cancel' && this.calls.busy;
+  }
+
+  private abort(why: StopReason): void {
+    if (this.controller && !this.controller.signal.aborted) this.controller.abort(new Stopped(why));
+  }
+
+  /** The attempt ends with this error, whatever the payload catches or returns; the first one counts. */
+  mark(error: unknown): void {
+    this.marked ??= { error };
+  }
+
+  /** Another batch begins, with nothing behind it. */
+  renew(): void {
+    this.marked = undefined;
+    this.openCharge = undefined;
+    this.progressed = false;
+  }
+
+  /** Whether an error of the runner's own kind ends the attempt. */
+  markedAs(kind: abstract new (...args: never[]) => Error): boolean {
+    return this.marked?.error instanceof kind;
+  }
+
+  /** How the attempt ended, when the payload's own ending is this. */
+  verdict(ending: Ending): Ending {
+    return 'abandoned' in ending ? ending : (this.marked ?? ending);
+  }
+
+  /** Makes a call whose answer is paid for: a cancel waits for it, for a while, and then has the vendor asked to stop. */
+  async during<T>(
+    stop: ((signal: AbortSignal) => Promise<void>) | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const call = this.calls.enter(stop);
+    if (this.told && this.told !== 'cancel') call.abort(new Stopped(this.told));
+    try {
+      return await work(call.signal);
+    } finally {
+      this.calls.leave(call);
+      if (this.told && !this.holdsBack) this.abort(this.told);
+    }
   }
 
   get stopReason(): StopReason | undefined {
@@ -69,11 +123,17 @@ export class Invocation {
   /** Tells the payload to stop; the first reason counts. A call that has ended is told nothing. */
   tell(why: StopReason, now: number): void {
     if (this.revoked) return;
-    // A cancelled payload may finish, up to its deadline. For the others there is no point in waiting.
-    if (why !== 'cancel') this.leaving ??= { why, at: now + ABANDON_AFTER_MS };
-    if (this.told) return;
+    // A cancelled payload may finish, for a while. For the others there is no point in waiting.
+    const at = now + (why === 'cancel' ? CANCEL_GRACE_MS : ABANDON_AFTER_MS);
+    if (!this.leaving || at < this.leaving.at) this.leaving = { why, at };
+    if (why === 'cancel') this.calls.cancelled(now);
+    else this.calls.stop(new Stopped(why));
+    if (this.told) {
+      if (why !== 'cancel') this.abort(why);
+      return;
+    }
     this.told = why;
-    this.controller?.abort(new Stopped(why));
+    if (!this.holdsBack) this.abort(why);
     if (why === 'cancel') for (const hook of this.cancelHooks.splice(0)) void this.call(hook);
   }
 
@@ -85,6 +145,7 @@ export class Invocation {
       return;
     }
     if (now >= this.deadline) this.tell('timeout', now);
+    this.calls.tick(now, () => new Stopped('cancel'));
     if (this.leaving && now >= this.leaving.at) this.abandon?.(this.leaving.why);
   }
 
@@ -151,6 +212,6 @@ export class Invocation {
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

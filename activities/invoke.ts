@@ -1,6 +1,8 @@
+import type { Item } from '../contract';
 import { BatchFeed } from './context/batches';
-import { itemContext } from './context/item';
-import { Invocation, type Ending } from './invocation';
+import { ItemAttempt } from './context/item';
+import type { StartedPlace } from './deps';
+import { Invocation, isThenable, type Ending } from './invocation';
 import type { WorkItem } from './item-source';
 import type { UnitRun } from './unit-run';
 
@@ -16,31 +18,38 @@ export async function runItems(unit: UnitRun): Promise<void> {
 
 /** One slot: an item after the other, until there is none or the unit is stopping. Waits only where it must. */
 async function runSlot(unit: UnitRun): Promise<void> {
-  for (;;) {
-    const work = unit.takeNow() ?? (await unit.take());
-    if (!work) return;
-    const running = runOne(unit, work);
-    if (running) await running;
-    if (unit.needsRelief) await unit.relieve();
+  const place = unit.deps.started?.place();
+  try {
+    for (;;) {
+      const work = unit.takeNow() ?? (await unit.take());
+      if (!work) return;
+      if (unit.announce) await unit.announce(work.index);
+      const running = runOne(unit, work, place);
+      if (running) await running;
+      if (unit.needsRelief) await unit.relieve();
+    }
+  } finally {
+    place?.free();
   }
 }
 
 /** One attempt of one item; a promise only if it did not end at once. */
-function runOne(unit: UnitRun, work: WorkItem): Promise<void> | undefined {
+function runOne(unit: UnitRun, work: WorkItem, place: StartedPlace | undefined): Promise<void> | undefined {
   const item = unit.parse(work);
   if (!item) return undefined;
   const invocation = new Invocation(unit.log);
   invocation.deadline = unit.clock.now() + unit.plan.itemTimeoutMs;
-  const context = itemContext(unit, invocation, item, work);
+  const attempt = new ItemAttempt(unit, invocation, item, work);
   unit.buffer.running++;
   const finish = (ending: Ending): void => {
     unit.buffer.running--;
-    unit.record(work, ending, invocation.stopReason);
+    unit.record(work, ending, invocation);
   };
+  place?.enter({ ...unit.buffer.fence, index: work.index });
   const ending = unit.invoke(
     invocation,
     () => [work],
-    () => call(unit, 'run', item, context),
+    () => start(unit, attempt, item, work),
   );
   if (ending instanceof Promise) {
     unit.occupy(work);
@@ -48,6 +57,17 @@ function runOne(unit: UnitRun, work: WorkItem): Promise<void> | undefined {
   }
   finish(ending);
   return undefined;
+}
+
+/** Runs the payload, or goes on after an answered wait; and starts the wait that either asks for. */
+function start(unit: UnitRun, attempt: ItemAttempt, item: Item, work: WorkItem): unknown {
+  const { context } = attempt;
+  const { resume } = work;
+  const returned = resume
+    ? call(unit, 'resume', resume.wait, item, context, resume.answer)
+    : call(unit, 'run', item, context);
+  if (isThenable(returned)) return Promise.resolve(returned).then((value) => attempt.follow(value));
+  return attempt.follow(returned);
 }
 
 /** Calls `batches` until the unit's items are through: a call that fails ends its own batch, and the next goes on. */
@@ -69,10 +89,10 @@ async function runBatches(unit: UnitRun): Promise<void> {
 /** Whether nothing is left that could be started. */
 async function isThrough(unit: UnitRun): Promise<boolean> {
   if (!unit.stopping) await unit.source.fill();
-  return unit.stopping || unit.source.peek() === undefined;
+  return unit.stopping || (unit.source.peek() === undefined && unit.pinned.length === 0);
 }
 
 /** The one place where payload code is called. */
-function call(unit: UnitRun, handler: 'run' | 'batches', ...args: unknown[]): unknown {
+function call(unit: UnitRun, handler: 'run' | 'resume' | 'batches', ...args: unknown[]): unknown {
   return (unit.payload[handler] as (...all: unknown[]) => unknown)(...args);
 }

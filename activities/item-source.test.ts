@@ -12,7 +12,7 @@ function sourceOf(sizes: readonly number[], before: () => Promise<void> = () => 
     const page = [...indexes(set)];
     pages.push(page);
     await before();
-    return page.map((index) => ({ index, id: `i${index}`, input: '1' }));
+    return page.map((index) => ({ index, id: `i${index}`, input: '1', resume: null }));
   };
   // Indexes need not be neighbours.
   const open = sizes.map((bytes, i) => ({ index: 2 * i, bytes, history: { ...FRESH, attempts: i } }));
@@ -28,7 +28,13 @@ describe('the source of a unit', () => {
   it('hands out every item once, in order, with its history', async () => {
     const { source } = sourceOf([1, 1, 1]);
     expect(await all(source)).toEqual(
-      [0, 1, 2].map((i) => ({ index: 2 * i, id: `i${2 * i}`, input: '1', history: { ...FRESH, attempts: i } })),
+      [0, 1, 2].map((i) => ({
+        index: 2 * i,
+        id: `i${2 * i}`,
+        input: '1',
+        resume: null,
+        history: { ...FRESH, attempts: i },
+      })),
     );
   });
 

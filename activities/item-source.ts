@@ -1,12 +1,9 @@
 import type { ItemHistory } from '../model/attempts';
 import { fromIndexes, type IndexSet } from '../model/index-set';
-import type { OpenItem, Store } from '../store';
+import type { ItemInput, OpenItem, Store } from '../store';
 
 /** An item about to be run; its input is still JSON text. */
-export interface WorkItem {
-  readonly index: number;
-  readonly id: string;
-  readonly input: string;
+export interface WorkItem extends ItemInput {
   readonly history: ItemHistory;
 }
 

@@ -1,29 +1,21 @@
 import { earliest } from '../model/backoff';
 import { decode, encode, size } from '../model/index-set';
 import { unitName } from '../model/names';
-import type { CancelWatch } from './cancel-watch';
-import type { ActivityDeps } from './deps';
-import { runItems } from './invoke';
-import type { Settler } from './settler';
+import type { Lane } from '../model/pace';
+import { elsewhere, type Admitted, type Came, type UnitShared } from './admitted';
+import { attended } from './attend';
+import { CheckRun } from './check-run';
+import { withFields, type ActivityDeps } from './deps';
+import { runOpenItems } from './open-run';
+import { QuarantineRun } from './quarantine';
 import type { Delivery, UnitInput, UnitResult } from './types';
 import { UnitBuffer } from './unit-buffer';
-import { UnitRun, type Busy } from './unit-run';
 
 /** A worker without the capability asks for this much patience, ms: another one may have it, or get it. */
 const NOT_HERE_HOLD_MS = 5_000;
 
 /** The job's row says pause or cancel, and the news is on its way to the queue, ms. */
 const NOT_NOW_HOLD_MS = 1_000;
-
-/** Running units are looked after this often, ms: deadlines, budget, shutdown. */
-const TICK_MS = 100;
-
-/** What the units of one worker share. */
-export interface UnitShared {
-  readonly settler: Settler;
-  readonly cancelWatch: CancelWatch;
-  readonly busy: Busy;
-}
 
 /**
  * The one handler that calls a payload: runs the unit's items that have no outcome and are not parked for later, and
@@ -37,111 +29,70 @@ export async function runUnit(
 ): Promise<UnitResult> {
   // From first to last, so that a unit that waits for its store is not taken for dead.
   const stopBeating = deps.clock.every(deps.settings.heartbeatMs, () => delivery.heartbeat());
+  const startedAt = deps.clock.now();
   try {
-    return await deliver(deps, shared, input, delivery);
+    const came = await deliver(deps, shared, input, delivery);
+    return { ...came, wallMs: deps.clock.now() - startedAt };
   } finally {
     stopBeating();
   }
 }
 
-async function deliver(
-  deps: ActivityDeps,
-  shared: UnitShared,
-  input: UnitInput,
-  delivery: Delivery,
-): Promise<UnitResult> {
-  const { store, clock } = deps;
-  const startedAt = clock.now();
+async function deliver(deps: ActivityDeps, shared: UnitShared, input: UnitInput, delivery: Delivery): Promise<Came> {
+  const { lane = 'run' } = input;
   const set = decode(input.set);
   const fence = { jobNo: input.jobNo, generation: input.generation, seq: input.seq, delivery: deps.newId() };
-  const nothing = { nextDue: null, ran: 0, wallMs: 0 };
-  if (deps.draining.aborted) return { ...nothing, handedBack: input.set };
+  if (deps.draining.aborted) return allBack(lane, input.set);
 
-  const unitInfo = { worker: deps.workerId, size: size(set), running: Math.min(input.slots, size(set)) };
-  const job = await store.openUnit(fence, unitInfo);
+  const worker = { worker: deps.workerId, size: size(set), running: Math.min(input.slots, size(set)) };
+  const job = await deps.store.openUnit(fence, worker);
   // Somebody else has the unit: nobody waits for this answer.
-  if (!job) return { ...nothing, handedBack: '' };
+  if (!job) return { handedBack: '', nextDue: null, ran: 0 };
 
   const buffer = new UnitBuffer(fence);
   shared.settler.add(buffer);
   try {
-    if (job.cancel || job.paused) return await handBack(shared, buffer, input, NOT_NOW_HOLD_MS);
     const payload = deps.registry.get(job.capability);
-    if (!payload) {
+    let came: Came;
+    if (job.cancel || job.paused) came = { ...allBack(lane, input.set), holdMs: NOT_NOW_HOLD_MS };
+    else if (!payload) {
       deps.log.warn({ job: job.id, capability: job.capability }, 'this worker does not have the capability');
-      return await handBack(shared, buffer, input, NOT_HERE_HOLD_MS);
-    }
-    const { open, nextDue } = await store.openItems(job.no, set);
-    const log = withFields(deps.log, { job: job.id, unit: unitName(job.id, input.generation, input.seq) });
-    const unit = new UnitRun(deps, job, payload, input.slots, buffer, log, shared.settler, shared.busy, open);
-    const release = attend(deps, shared, unit, delivery, startedAt);
-    try {
-      await runItems(unit);
-    } finally {
-      release();
+      came = { ...allBack(lane, input.set), holdMs: NOT_HERE_HOLD_MS };
+    } else {
+      const log = withFields(deps.log, { job: job.id, unit: unitName(job.id, input.generation, input.seq) });
+      const admitted = { deps, shared, job, payload, set, slots: input.slots, buffer, log };
+      came = await LANES[lane](admitted, delivery);
     }
     buffer.close();
     await shared.settler.flush();
     if (buffer.failure) throw buffer.failure.error;
-    return {
-      handedBack: encode(unit.notRun()),
-      nextDue: earliest(nextDue, buffer.nextDue),
-      ran: unit.ran,
-      wallMs: clock.now() - startedAt,
-    };
+    return { ...came, nextDue: earliest(came.nextDue, buffer.nextDue) };
   } finally {
     shared.settler.remove(buffer);
   }
 }
 
-/** Nothing is started. The hold keeps a queue that has not heard why from sending the same again at once. */
-async function handBack(shared: UnitShared, buffer: UnitBuffer, input: UnitInput, holdMs: number): Promise<UnitResult> {
-  buffer.close();
-  await shared.settler.flush();
-  return { handedBack: input.set, nextDue: null, ran: 0, wallMs: 0, holdMs };
+const LANES: Readonly<Record<Lane, (unit: Admitted, delivery: Delivery) => Promise<Came>>> = {
+  run: (admitted, delivery) => runOpenItems(admitted, delivery, 'run'),
+  check: async (admitted, delivery) => {
+    const { waits, nextDue } = await admitted.deps.store.openWaits(admitted.job.no, admitted.set);
+    const unit = new CheckRun(admitted, waits);
+    await attended(admitted, unit, delivery, () => unit.run());
+    return { handedBack: encode(unit.answered), ...elsewhere({ check: unit.unchecked }), nextDue, ran: unit.checked };
+  },
+  // Where there is no process to run them in, they run here, still one by one.
+  quarantine: (admitted, delivery) =>
+    admitted.deps.quarantine ? runInQuarantine(admitted, delivery) : runOpenItems(admitted, delivery, 'quarantine'),
+};
+
+async function runInQuarantine(admitted: Admitted, delivery: Delivery): Promise<Came> {
+  const unit = new QuarantineRun(admitted);
+  await attended(admitted, unit, delivery, () => unit.run());
+  return { handedBack: '', ...elsewhere({ quarantine: unit.rest }), nextDue: unit.nextDue, ran: unit.ran };
 }
 
-/** Looks after a running unit: deadlines, budget, cancel and shutdown. Returns how to stop. */
-function attend(
-  deps: ActivityDeps,
-  shared: UnitShared,
-  unit: UnitRun,
-  delivery: Delivery,
-  startedAt: number,
-): () => void {
-  const { clock, settings } = deps;
-  let askedAt = startedAt;
-  let drainingSince: number | null = null;
-  const onStop = (): void => void shared.cancelWatch.look();
-  delivery.stop.addEventListener('abort', onStop);
-  if (delivery.stop.aborted) onStop();
-  const unwatch = shared.cancelWatch.watch(unit.job.no, () => unit.halt('cancel', true));
-  const stopTicking = clock.every(TICK_MS, () => {
-    const now = clock.now();
-    // The queue may have taken the unit for lost and sent its items again.
-    if (delivery.stop.aborted && now - askedAt >= settings.heartbeatMs) {
-      unit.buffer.ask();
-      askedAt = now;
-    }
-    if (now - startedAt >= settings.unitBudgetMs) unit.spendBudget();
-    if (deps.draining.aborted) {
-      drainingSince ??= now;
-      unit.halt('shutdown', now - drainingSince >= settings.shutdownGraceMs);
-    }
-    unit.tick();
-  });
-  return () => {
-    stopTicking();
-    unwatch();
-    delivery.stop.removeEventListener('abort', onStop);
-  };
-}
-
-function withFields(log: ActivityDeps['log'], fields: object): ActivityDeps['log'] {
-  return {
-    debug: (more, message) => log.debug({ ...fields, ...more }, message),
-    info: (more, message) => log.info({ ...fields, ...more }, message),
-    warn: (more, message) => log.warn({ ...fields, ...more }, message),
-    error: (more, message) => log.error({ ...fields, ...more }, message),
-  };
+/** Nothing is started: all of it is to be sent again, in its lane. */
+function allBack(lane: Lane, set: string): Came {
+  const back = { nextDue: null, ran: 0 };
+  return lane === 'run' ? { ...back, handedBack: set } : { ...back, handedBack: '', [lane]: set };
 }

@@ -8,7 +8,7 @@ describe('ctx.meter', () => {
   async function usageOf(rig: UnitRig, inputs: unknown[]) {
     const job = await rig.submit(inputs, { maxAttempts: 1 });
     await rig.run(job);
-    await rig.store.endOpenItems(job.no, 'skipped', {});
+    await rig.store.endCancelled(job.no);
     await rig.store.finalize(job.no, 0);
     return (await rig.store.jobByNo(job.no))?.statement?.usage;
   }

@@ -89,7 +89,13 @@ describe('the settler', () => {
     end(buffer, 1, 3_000_000);
     buffer.meter({ itemId: 'a', key: 'k', name: 'n', quantity: 1 });
     buffer.write({ level: 'info', source: 'payload', message: 'm' });
-    buffer.park(2, 'retry', 5, { attempts: 1, deferrals: 0, deferredSince: null }, { code: 'c', message: 'm' });
+    buffer.park(
+      2,
+      'retry',
+      5,
+      { attempts: 1, deferrals: 0, deferredSince: null, returns: 0 },
+      { code: 'c', message: 'm' },
+    );
     buffer.close();
     await settler.flush();
     const counts = calls.flat().map((f) => [f.usage.length, f.log.length, f.parked.length, f.close]);

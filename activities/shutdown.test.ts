@@ -50,7 +50,7 @@ describe('a worker that shuts down', () => {
     await rig.clock.advance(200);
     expect(await unit).toMatchObject({ handedBack: '0', ran: 1 });
     expect(reasons).toEqual(['shutdown', 'shutdown']);
-    expect(await rig.views(job)).toMatchObject([{ state: 'pending', attempts: 0 }, { state: 'succeeded' }]);
+    expect(await rig.views(job)).toMatchObject([{ state: 'waiting', attempts: 0 }, { state: 'succeeded' }]);
   });
 
   it('abandons what does not react a second after that, and counts no attempt', async () => {
@@ -61,7 +61,7 @@ describe('a worker that shuts down', () => {
     rig.draining.abort();
     await rig.clock.advance(6_300);
     expect(await unit).toMatchObject({ handedBack: '0', ran: 0 });
-    expect(await rig.views(job)).toMatchObject([{ state: 'pending', attempts: 0 }]);
+    expect(await rig.views(job)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   });
 
   it('does not wait longer for an item of a job that is being cancelled', async () => {

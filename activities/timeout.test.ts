@@ -127,7 +127,7 @@ describe('an abandoned attempt', () => {
     await unit;
     contexts[0]!.meter('tokens', 3, { key: 'a' });
     await rig.clock.rest();
-    await rig.store.endOpenItems(job.no, 'skipped', {});
+    await rig.store.endCancelled(job.no);
     await rig.store.finalize(job.no, 0);
     expect((await rig.store.jobByNo(job.no))?.statement?.usage).toEqual({ tokens: 3 });
     release();

@@ -1,3 +1,4 @@
+import type { EncodedElsewhere as Elsewhere, EncodedEnd, Lane } from '../model/pace';
 import type { JobState } from '../model/states';
 
 /** Names a job and the start of its workflow that is speaking. */
@@ -13,20 +14,12 @@ export interface UnitInput extends JobRef {
   readonly set: string;
   /** Items that it may have in flight at once. */
   readonly slots: number;
+  /** Absent for `run`. */
+  readonly lane?: Exclude<Lane, 'run'>;
 }
 
-/** What a unit answers; it does not throw for anything a payload does. */
-export interface UnitResult {
-  /** Items it did not start. */
-  readonly handedBack: string;
-  /** Earliest due time among its parked items, ms since the epoch. */
-  readonly nextDue: number | null;
-  /** Attempts that ended in it. */
-  readonly ran: number;
-  readonly wallMs: number;
-  /** Nothing should be sent for this long, ms. */
-  readonly holdMs?: number;
-}
+/** What a unit answers, its sets encoded; it does not throw for anything a payload does. */
+export type UnitResult = EncodedEnd;
 
 /** How the queue delivers a unit to run-unit: a way to say "alive", and to hear "stop". */
 export interface Delivery {
@@ -42,11 +35,11 @@ export interface Activities {
   begin(ref: JobRef): Promise<{ cursor: number; nextDue: number | null; paused: boolean; cancel: boolean }>;
   claimDue(
     ref: JobRef & { exclude: string; limit: number },
-  ): Promise<{ set: string; more: boolean; nextDue: number | null }>;
-  recover(ref: JobRef & { seq: number; set: string }): Promise<{ open: string; nextDue: number | null }>;
+  ): Promise<Elsewhere & { set: string; more: boolean; nextDue: number | null }>;
+  recover(ref: JobRef & { seq: number; set: string }): Promise<Elsewhere & { open: string; nextDue: number | null }>;
   /** Writes the cancel row, if nobody has. */
   recordCancel(ref: JobRef & { by: string }): Promise<void>;
-  /** Gives every open item the outcome that a cancel gives. */
+  /** Finds out what became of paid calls under way, tells vendors to stop, and ends every open item of a cancelled job. */
   settle(ref: JobRef): Promise<{ skipped: number }>;
   finalize(ref: JobRef & { round: number }): Promise<{ state: JobState } | { missing: string; nextDue: number | null }>;
 }

@@ -1,7 +1,9 @@
 import type { ErrorInfo } from '../model/error-info';
 import type { ItemHistory } from '../model/attempts';
+import type { IndexSet } from '../model/index-set';
 import type { Outcome } from '../model/states';
 import type {
+  CheckedWaits,
   Fence,
   ItemProgress,
   NewLogLine,
@@ -27,6 +29,10 @@ export class UnitBuffer {
   private parked: ParkedItem[] = [];
   private usage: UsageEvent[] = [];
   private log: NewLogLine[] = [];
+  private returned: { index: number; history: ItemHistory }[] = [];
+  private pending: CheckedWaits['pending'][number][] = [];
+  private answered: CheckedWaits['answered'][number][] = [];
+  private vendorCancels = { sent: 0, failed: 0 };
   private bytes = 0;
   private closing = false;
   private readonly progress = new Map<number, ItemProgress>();
@@ -35,6 +41,8 @@ export class UnitBuffer {
   private doubted = false;
   /** Items running now. */
   running = 0;
+  /** Items that a cancel stopped without an outcome, since the last flush. */
+  stopped = 0;
   /** A newer delivery or generation has taken over: nothing that this unit says counts any more. */
   refused = false;
   /** Why the store cannot take what this unit says, ever: then the unit is as good as lost. */
@@ -51,11 +59,37 @@ export class UnitBuffer {
     this.forget(index);
   }
 
-  park(index: number, kind: 'retry' | 'defer', due: number, history: ItemHistory, error: ErrorInfo): void {
+  park(index: number, kind: ParkedItem['kind'], due: number, history: ItemHistory, error: ErrorInfo | null): void {
     this.parked.push({ index, kind, due, history, error });
-    this.bytes += error.message.length + (error.stack?.length ?? 0);
-    this.nextDue = Math.min(this.nextDue ?? due, due);
+    if (error) this.bytes += error.message.length + (error.stack?.length ?? 0);
+    this.becomesDue(due);
     this.forget(index);
+  }
+
+  /** A shutdown broke its attempt off. */
+  giveBack(index: number, history: ItemHistory): void {
+    this.returned.push({ index, history });
+  }
+
+  /** Waits that are asked about again at `due`. */
+  stillPending(set: IndexSet, due: number, failed: boolean): void {
+    this.pending.push({ set, due, failed });
+    this.becomesDue(due);
+  }
+
+  answer(index: number, answer: unknown, bytes: number): void {
+    this.answered.push({ index, answer });
+    this.bytes += bytes;
+  }
+
+  /** A vendor was asked to stop something. */
+  vendorCancelled(ok: boolean): void {
+    this.vendorCancels.sent++;
+    if (!ok) this.vendorCancels.failed++;
+  }
+
+  private becomesDue(due: number): void {
+    this.nextDue = Math.min(this.nextDue ?? due, due);
   }
 
   meter(event: UsageEvent): void {
@@ -86,13 +120,15 @@ export class UnitBuffer {
   }
 
   get isFull(): boolean {
-    const items = this.settled.length + this.parked.length;
+    const items = this.settled.length + this.parked.length + this.answered.length;
     return this.whole.length > 0 || items >= FLUSH.items || this.bytes >= FLUSH.bytes;
   }
 
   get isEmpty(): boolean {
-    const lists = this.whole.length + this.settled.length + this.parked.length + this.usage.length + this.log.length;
-    return lists === 0 && !this.progressChanged && !this.closing;
+    const { whole, settled, parked, usage, log, returned, pending, answered } = this;
+    const lists = [whole, settled, parked, usage, log, returned, pending, answered];
+    const counts = this.stopped + this.vendorCancels.sent;
+    return lists.every((list) => list.length === 0) && counts === 0 && !this.progressChanged && !this.closing;
   }
 
   /**
@@ -101,9 +137,15 @@ export class UnitBuffer {
    */
   drain(): Piece[] {
     this.cut();
-    const { fence, running, parked, usage, log } = this;
+    const { fence, running, parked, usage, log, returned, pending, answered, stopped, vendorCancels } = this;
     const progress = Object.fromEntries(this.progress);
-    const said = { parked, usage, log };
+    const said = {
+      ...{ parked, usage, log },
+      ...(returned.length > 0 && { returned }),
+      ...(pending.length + answered.length > 0 && { checked: { pending, answered } }),
+      ...(stopped > 0 && { stopped }),
+      ...(vendorCancels.sent > 0 && { vendorCancels }),
+    };
     const doubtful = this.doubted ? { doubtful: true } : {};
     const nothing = { parked: [], usage: [], log: [] };
     const pieces = this.whole.map(({ settled, bytes }, i, { length }) => {
@@ -114,6 +156,11 @@ export class UnitBuffer {
     this.parked = [];
     this.usage = [];
     this.log = [];
+    this.returned = [];
+    this.pending = [];
+    this.answered = [];
+    this.stopped = 0;
+    this.vendorCancels = { sent: 0, failed: 0 };
     this.progressChanged = false;
     this.closing = false;
     return pieces;

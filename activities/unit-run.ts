@@ -3,10 +3,14 @@ import { toIssues, type ErrorInfo } from '../model/error-info';
 import { fromIndexes, union, type IndexSet } from '../model/index-set';
 import type { Plan } from '../model/plan';
 import type { JobRecord, OpenItem, UsageEvent } from '../store';
+import type { Caller } from './calls/calls';
+import type { JournalWriter } from './calls/journal-writer';
 import type { Clock } from './clock';
 import type { ActivityDeps, Log } from './deps';
-import { dispose, fail, postpone, readable, type Judged } from './disposition';
+import { CeilingFull } from './calls/errors';
+import { dispose, fail, postpone, readable, returned, type Judged } from './disposition';
 import type { Ending, Invocation, StopReason } from './invocation';
+import { liveOf, type PinnedBatch } from './pinned';
 import { ItemSource, type WorkItem } from './item-source';
 import type { Settler } from './settler';
 import type { UnitBuffer } from './unit-buffer';
@@ -14,8 +18,11 @@ import type { UnitBuffer } from './unit-buffer';
 /** How long code of a payload may keep the event loop before others get a turn, ms. */
 const TURN_MS = 20;
 
-/** An item of which an attempt still runs in this process is tried again this much later, ms. */
-const STILL_RUNNING_MS = 5_000;
+/** An item of which an attempt still runs in this process is tried again this much later. */
+export const STILL_RUNNING = {
+  ms: 5_000,
+  why: { code: 'still_running', message: 'an attempt of it still runs' },
+};
 
 /**
  * Items of which an attempt runs in this process, by job and index: in one process an item runs once at a time. An
@@ -23,38 +30,85 @@ const STILL_RUNNING_MS = 5_000;
  */
 export type Busy = Set<string>;
 
+/** What a delivery of a unit brings along. */
+export interface UnitParts {
+  readonly job: JobRecord;
+  readonly payload: Payload;
+  readonly slots: number;
+  readonly buffer: UnitBuffer;
+  readonly log: Log;
+  readonly settler: Settler;
+  readonly journal: JournalWriter;
+  readonly busy: Busy;
+  readonly open: readonly OpenItem[];
+  /** Batches that were formed before and keep their members. */
+  readonly pinned?: readonly PinnedBatch[];
+  /** The job was cancelled: calls under way are looked up, and no new one is made. */
+  readonly settling?: boolean;
+  /** Told before an item starts, and waited for. */
+  readonly announce?: (index: number) => Promise<void>;
+}
+
 /** One delivery of a unit while it runs: what is shared by the loop, the Context's verbs and the clock's ticks. */
 export class UnitRun implements Judged {
+  readonly job: JobRecord;
+  readonly payload: Payload;
+  readonly slots: number;
+  readonly buffer: UnitBuffer;
+  readonly log: Log;
   readonly plan: Plan;
   readonly source: ItemSource;
   readonly clock: Clock;
   readonly params: unknown;
   readonly config: unknown;
+  /** What journaled calls stand on. */
+  readonly caller: Caller;
+  readonly announce: UnitParts['announce'];
+  /** Still to be formed. */
+  readonly pinned: PinnedBatch[];
   /** Attempts that ended. */
   ran = 0;
+  /** A ceiling on open waits was met. */
+  full = false;
+  /** What makes every item of the job fail: its params do not parse any more. */
+  readonly jobError: ErrorInfo | undefined;
+  private readonly settler: Settler;
+  private readonly busy: Busy;
   private readonly invocations = new Set<Invocation>();
   private handedBack: number[] = [];
   private stop: StopReason | undefined;
   private budgetSpent = false;
   private turnStarted = 0;
-  /** What makes every item of the job fail: its params do not parse any more. */
-  readonly jobError: ErrorInfo | undefined;
 
   constructor(
     readonly deps: ActivityDeps,
-    readonly job: JobRecord,
-    readonly payload: Payload,
-    readonly slots: number,
-    readonly buffer: UnitBuffer,
-    readonly log: Log,
-    private readonly settler: Settler,
-    private readonly busy: Busy,
-    open: readonly OpenItem[],
+    parts: UnitParts,
   ) {
+    const { job, payload, buffer } = parts;
+    this.job = job;
+    this.payload = payload;
+    this.slots = parts.slots;
+    this.buffer = buffer;
+    this.log = parts.log;
+    this.settler = parts.settler;
+    this.busy = parts.busy;
+    this.announce = parts.announce;
+    this.pinned = [...(parts.pinned ?? [])];
     this.plan = job.plan;
     this.clock = deps.clock;
-    this.source = new ItemSource(deps.store, job.no, open);
+    this.source = new ItemSource(deps.store, job.no, parts.open);
     this.config = deps.configOf(payload);
+    this.caller = {
+      deps,
+      journal: parts.journal,
+      rootNo: job.rootNo,
+      fence: buffer.fence,
+      settling: parts.settling ?? false,
+      vendorCancelled: (ok) => {
+        buffer.vendorCancelled(ok);
+        parts.settler.late(buffer);
+      },
+    };
     const params = fit(payload.params, job.params, PARAMS_MISFIT);
     if ('error' in params) this.jobError = params.error;
     else this.params = params.data;
@@ -63,7 +117,8 @@ export class UnitRun implements Judged {
 
   /** Nothing new is started. */
   get stopping(): boolean {
-    return this.stop !== undefined || this.budgetSpent || this.buffer.refused || this.buffer.failure !== undefined;
+    const { buffer } = this;
+    return this.stop !== undefined || this.budgetSpent || this.full || buffer.refused || buffer.failure !== undefined;
   }
 
   /** Hands back what is not started; running items go on. */
@@ -98,7 +153,7 @@ export class UnitRun implements Judged {
       if (!item) return undefined;
       if (this.stopping) this.handBack(item);
       else if (!this.isBusy(item)) return item;
-      else postpone(this, item, STILL_RUNNING_MS, { code: 'still_running', message: 'an attempt of it still runs' });
+      else postpone(this, item, STILL_RUNNING.ms, STILL_RUNNING.why);
     }
     return undefined;
   }
@@ -137,11 +192,21 @@ export class UnitRun implements Judged {
   }
 
   /** Records what an attempt led to. */
-  record(work: WorkItem, ending: Ending, told: StopReason | undefined): void {
-    if (dispose(this, work, ending, told)) this.ran++;
-    else this.handedBack.push(work.index);
+  record(work: WorkItem, ending: Ending, attempt: Invocation): void {
+    const verdict = attempt.verdict(ending);
+    if (attempt.markedAs(CeilingFull)) this.full = true;
+    const led = dispose(this, work, verdict, attempt);
+    if (led) this.ran++;
+    else this.broke(work, attempt);
     if (!('abandoned' in ending)) this.busy.delete(this.key(work));
     this.buffer.forget(work.index);
+  }
+
+  /** An attempt that led to nothing. */
+  private broke(work: WorkItem, { stopReason, progressed }: Invocation): void {
+    if (stopReason === 'cancel') this.buffer.stopped++;
+    if (stopReason === 'shutdown' && returned(this, work, progressed)) return;
+    this.handedBack.push(work.index);
   }
 
   /** Records usage, also that of an attempt which was abandoned and outlives the unit. */
@@ -169,10 +234,11 @@ export class UnitRun implements Judged {
 
   /** What this delivery did not run to an end. */
   notRun(): IndexSet {
-    return union(fromIndexes(this.handedBack), this.source.rest());
+    const unformed = this.pinned.map(liveOf).reduce(union, []);
+    return union(union(fromIndexes(this.handedBack), unformed), this.source.rest());
   }
 
-  private isBusy(work: WorkItem): boolean {
+  isBusy(work: WorkItem): boolean {
     return this.busy.size > 0 && this.busy.has(this.key(work));
   }
 

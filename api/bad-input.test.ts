@@ -164,7 +164,7 @@ describe('what looks alike and is not', () => {
 /** Ends a job of which nothing was done, and removes it and its rows. */
 async function remove(id: string): Promise<void> {
   const job = (await api.store.job(id, 'default'))!;
-  await api.store.endOpenItems(job.no, 'skipped', {});
+  await api.store.endCancelled(job.no);
   await api.store.finalize(job.no, 0);
   await api.store.deleteJob(job.no);
   await api.store.dropUpload(job.no);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PARK_KINDS } from '../model/attempts';
 import { JOB_STATES, OUTCOMES } from '../model/states';
 import { isStorableName } from '../store';
 
@@ -70,7 +71,18 @@ export const jobSchema = z.object({
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
   temporal: z.object({ workflowId: z.string(), url: z.string().nullable() }),
-  cancel: z.object({ at: time, by: z.string() }).optional(),
+  cancel: z
+    .object({
+      at: time,
+      by: z.string(),
+      skipped: count.meta({ description: 'Items that it ended without running them to an end' }),
+      running: count.meta({ description: 'Items that ran when it was asked for' }),
+      stopped: count.meta({ description: 'Of those, the ones that stopped without an outcome of their own' }),
+      vendorCancels: z
+        .object({ sent: count, failed: count })
+        .meta({ description: 'What vendors were asked to stop, and how many of those requests failed' }),
+    })
+    .optional(),
   statement: z
     .object({
       items: count,
@@ -99,8 +111,13 @@ export const itemViewSchema = z.object({
   error: errorSchema.optional(),
   reason: z.string().optional(),
   draft: z.unknown().optional(),
+  remoteId: z.string().optional().meta({ description: 'What a vendor knows it by, where its answer is missing' }),
   finishedAt: time.nullable(),
-  parked: z.object({ due: time, deferrals: count, error: errorSchema.nullable() }).optional(),
+  parked: z.object({ kind: z.enum(PARK_KINDS), due: time, deferrals: count, error: errorSchema.nullable() }).optional(),
+  wait: z
+    .object({ name: z.string(), remoteId: z.string().nullable(), since: time })
+    .optional()
+    .meta({ description: 'What it waits for at a vendor' }),
   progress: z.object({ done: z.number(), total: z.number().optional(), note: z.string().optional() }).optional(),
 });
 export type ItemJson = z.output<typeof itemViewSchema>;

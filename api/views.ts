@@ -1,5 +1,5 @@
 import type { JobQueue } from '../queue';
-import type { ItemCounts, ItemView, JobRecord } from '../store';
+import type { CancelReceipt, ItemCounts, ItemView, JobRecord } from '../store';
 import type { ItemJson, JobJson } from './schemas';
 
 function iso(at: number): string {
@@ -23,25 +23,31 @@ export function jobJson(job: JobRecord, counts: ItemCounts, queue: JobQueue): Jo
     startedAt: isoOrNull(job.startedAt),
     finishedAt: isoOrNull(job.finishedAt),
     temporal: { workflowId: job.id, url: queue.url(job.id) ?? null },
-    ...(job.cancel && { cancel: { at: iso(job.cancel.at), by: job.cancel.by } }),
+    ...(job.cancel && { cancel: cancelJson(job.cancel, skipped) }),
     ...(job.statement && {
       statement: { ...job.statement, outcomes: { ...job.statement.outcomes }, usage: { ...job.statement.usage } },
     }),
   };
 }
 
+function cancelJson(receipt: CancelReceipt, skipped: number): JobJson['cancel'] {
+  const { at, by, running, stopped, vendorCancels } = receipt;
+  return { at: iso(at), by, skipped, running, stopped, vendorCancels: { ...vendorCancels } };
+}
+
 export function itemJson(item: ItemView): ItemJson {
-  const { parked } = item;
+  const { parked, wait } = item;
   return {
     id: item.id,
     index: item.index,
     state: item.state,
     attempts: item.attempts,
-    ...(item.body as Pick<ItemJson, 'result' | 'error' | 'reason' | 'draft'>),
+    ...(item.body as Pick<ItemJson, 'result' | 'error' | 'reason' | 'draft' | 'remoteId'>),
     finishedAt: isoOrNull(item.finishedAt),
     ...(parked && {
-      parked: { due: iso(parked.due), deferrals: parked.deferrals, error: parked.error as ItemJson['error'] & object },
+      parked: { ...parked, due: iso(parked.due), error: parked.error as ItemJson['error'] & object },
     }),
+    ...(wait && { wait: { ...wait, since: iso(wait.since) } }),
     ...(item.progress && { progress: item.progress }),
   };
 }

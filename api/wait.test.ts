@@ -34,7 +34,7 @@ function poll(seconds: number): OpenRequest {
 
 async function endJob(): Promise<void> {
   const { no } = (await api.store.job(id, 'default'))!;
-  await api.store.endOpenItems(no, 'skipped', {});
+  await api.store.endCancelled(no);
   await api.store.finalize(no, 0);
 }
 

@@ -21,10 +21,12 @@ export async function start(args: readonly string[], env: Record<string, string>
     createInterface({ input: child.stdout! }).once('line', resolve);
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code} before it was ready`)));
   });
+  // A worker names the process that works, which is not its supervisor.
+  const { pid = child.pid } = JSON.parse(firstLine) as { pid?: number };
   return {
     firstLine,
     peakRssMb: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
       return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
     },
     stop: async () => {

@@ -7,6 +7,13 @@ import { start, type Measured } from './processes';
 
 const CLI = join(__dirname, '..', 'dist', 'cli', 'main.js');
 
+/** A job that was run; times in ms. */
+export interface Run {
+  readonly id: string;
+  readonly uploadMs: number;
+  readonly totalMs: number;
+}
+
 /** The product as its users run it: an API and a worker, each a process, on a folder of their own. */
 export class Product {
   private constructor(
@@ -16,13 +23,14 @@ export class Product {
     private readonly folder: string,
   ) {}
 
-  static async open(temporalAddress: string): Promise<Product> {
+  static async open(temporalAddress: string, more: Record<string, string> = {}): Promise<Product> {
     const folder = mkdtempSync(join(tmpdir(), 'itemwise-bench-'));
     const env = {
       TEMPORAL_ADDRESS: temporalAddress,
       ITEMWISE_DATA: folder,
       ITEMWISE_PORT: '0',
       ITEMWISE_LOG_LEVEL: 'warn',
+      ...more,
     };
     const api = await start([CLI, 'api'], env);
     const worker = await start([CLI, 'worker'], env);
@@ -37,7 +45,7 @@ export class Product {
   }
 
   /** Uploads `n` items and waits for the last outcome. Times in ms. */
-  async run(n: number, capability = 'item.echo@1', input: object = {}): Promise<{ uploadMs: number; totalMs: number }> {
+  async run(n: number, capability = 'item.echo@1', input: object = {}): Promise<Run> {
     const startedAt = performance.now();
     const answer = await request(`${this.url}/v1/jobs?capability=${capability}`, {
       method: 'POST',
@@ -57,7 +65,7 @@ export class Product {
       if (finishedAt === null) continue;
       if (state !== 'succeeded' || counts.succeeded !== n)
         throw new Error(`the job ended as ${state}: ${JSON.stringify(counts)}`);
-      return { uploadMs, totalMs: performance.now() - startedAt };
+      return { id: job.id!, uploadMs, totalMs: performance.now() - startedAt };
     }
   }
 }

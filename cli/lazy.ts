@@ -12,5 +12,8 @@ export const lazy = {
   dev: () => require('./dev') as typeof import('./dev'),
   api: () => require('./processes/api') as typeof import('./processes/api'),
   worker: () => require('./processes/worker') as typeof import('./processes/worker'),
+  workerProcess: () => require('./processes/worker-process') as typeof import('./processes/worker-process'),
+  quarantine: () => require('./processes/quarantine-process') as typeof import('./processes/quarantine-process'),
+  store: () => require('../store') as typeof import('../store'),
   local: () => require('./processes/local') as typeof import('./processes/local'),
 };

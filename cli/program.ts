@@ -24,6 +24,7 @@ export function createProgram(cli: Cli): Command {
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodesHelp()}\n\nITEMWISE_DEBUG=1 shows the stack of an error.`);
   program.commandsGroup('Processes:');
   for (const define of [commands.defineDev, commands.defineApi, commands.defineWorker]) define(program, cli);
+  commands.defineWatched(program, cli);
   program.commandsGroup('Jobs:');
   const { defineRun, defineSubmit, defineWatch, defineJobs, defineShow, defineResults } = commands;
   for (const define of [defineRun, defineSubmit, defineWatch, defineJobs, defineShow, defineResults])

@@ -1,4 +1,7 @@
 import type { Review } from './review';
+import type { OnceOptions, Vendor } from './vendor';
+import type { WaitSpec, Waiting } from './wait';
+import type { z } from 'zod';
 
 /** One item as a payload sees it: the caller's id and the input, already checked against the payload's schema. */
 export interface Item<Input = unknown> {
@@ -28,6 +31,18 @@ export interface BaseContext<Params = unknown, Config = unknown> {
   readonly log: PayloadLog;
   /** Makes the answer "a person must look at this". */
   review(reason: string, draft?: unknown): Review;
+  /**
+   * A vendor whose calls cost something: each is journaled, and made at most once. In `batches(ctx)` a call is one of
+   * the batch in hand, which from then on keeps its members.
+   */
+  vendor(name: string): Vendor;
+  /**
+   * Runs `effect` once for this item (in `batches(ctx)`: for the batch in hand) and keeps its result, as JSON: a later
+   * attempt gets the result and does not run it. An effect whose result was lost, because the worker died, runs again
+   * under the same key.
+   * @param name tells the effects of an item apart; used once in an attempt.
+   */
+  once<Result>(name: string, effect: (key: string) => Promise<Result> | Result, options?: OnceOptions): Promise<Result>;
   /** Runs `hook` when the job is cancelled while this attempt runs. Errors of the hook are logged. */
   onCancel(hook: () => void | Promise<void>): void;
   /** Runs `hook` when this attempt ends, however it ends, newest first. Errors of the hook are logged. */
@@ -39,9 +54,16 @@ export interface MeterOptions {
   key: string;
 }
 
-/** The Context of `run(item, ctx)`. */
-export interface Context<Input = unknown, Params = unknown, Config = unknown> extends BaseContext<Params, Config> {
+/** The Context of `run(item, ctx)` and `resume`. */
+export interface Context<
+  Input = unknown,
+  Params = unknown,
+  Config = unknown,
+  Waits extends Readonly<Record<string, WaitSpec>> = Readonly<Record<string, WaitSpec>>,
+> extends BaseContext<Params, Config> {
   readonly item: Item<Input>;
+  /** Makes the answer "start this wait, and go on in `resume` when it is answered". `wait` is one of the payload's `waits`. */
+  wait<Name extends keyof Waits & string>(wait: Name, args: z.input<Waits[Name]['args']>): Waiting;
   /** Records that `quantity` of `name` was used for this item. Never throws. */
   meter(name: string, quantity: number, options: MeterOptions): void;
 }

@@ -1,5 +1,5 @@
 /**
- * The two errors by which a payload steers the runner. Everything else it throws is retried.
+ * The errors by which a payload steers the runner. Everything else it throws is retried.
  *
  * They carry a brand under a registered symbol instead of relying on `instanceof`: a payload is often bundled,
  * minified, or resolved from a second copy of this package, and then its `Reject` is another class than ours.
@@ -46,6 +46,19 @@ export class Defer extends Error {
   }
 }
 
+/**
+ * Thrown from a paid call: "the vendor answered, and nothing was done". The intent is withdrawn and the attempt has
+ * failed; the next one sends the call again. Any other error leaves open whether the vendor did it.
+ */
+export class Declined extends Error {
+  override readonly name: string = 'Declined';
+  readonly [BRAND] = 'declined' as const;
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+  }
+}
+
 /** Reads a property of something thrown, which may be anything: also an object whose getters throw. */
 function read(value: object, key: PropertyKey): unknown {
   try {
@@ -56,7 +69,7 @@ function read(value: object, key: PropertyKey): unknown {
 }
 
 /** The nearest error of the brand along `error` and its causes, or undefined. */
-function findBranded(error: unknown, brand: 'reject' | 'defer'): unknown {
+function findBranded(error: unknown, brand: 'reject' | 'defer' | 'declined'): unknown {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof current === 'object' && current !== null; depth++) {
     if (read(current, BRAND) === brand) return current;
@@ -73,4 +86,9 @@ export function findReject(error: unknown): Reject | undefined {
 /** The `Defer` that `error` is or was caused by, also one of another copy of this package. */
 export function findDefer(error: unknown): Defer | undefined {
   return findBranded(error, 'defer') as Defer | undefined;
+}
+
+/** Whether `error` is or was caused by a `Declined`, also one of another copy of this package. */
+export function isDeclined(error: unknown): boolean {
+  return findBranded(error, 'declined') !== undefined;
 }

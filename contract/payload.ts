@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { BatchContext, Context, Item } from './context';
 import { toMs, type Duration } from './duration';
 import type { Review } from './review';
+import type { Wait, WaitSpec, Waiting } from './wait';
 
 /** What a payload may set; each has a default in `DEFAULT_LIMITS`. */
 export interface PayloadLimits {
@@ -62,18 +63,29 @@ interface PayloadBase<I extends z.ZodType, P extends z.ZodType, C extends z.ZodT
   limits?: PayloadLimits;
 }
 
+export type Waits = Readonly<Record<string, WaitSpec>>;
+type Answer<R extends z.ZodType> = Promise<z.input<R> | Review | Waiting> | z.input<R> | Review | Waiting;
+
 /** A payload that takes one item at a time. */
 export interface RunPayload<
   I extends z.ZodType,
   P extends z.ZodType,
   C extends z.ZodType,
   R extends z.ZodType,
+  W extends Waits = Waits,
 > extends PayloadBase<I, P, C, R> {
-  /** Returns the result or `ctx.review(...)`; throws `Reject`, `Defer`, or anything else to be retried. */
-  run(
-    item: Item<z.output<I>>,
-    ctx: Context<z.output<I>, z.output<P>, z.output<C>>,
-  ): Promise<z.input<R> | Review> | z.input<R> | Review;
+  /** Returns the result, `ctx.review(...)` or `ctx.wait(...)`; throws `Reject`, `Defer`, or anything else to be retried. */
+  run(item: Item<z.output<I>>, ctx: Context<z.output<I>, z.output<P>, z.output<C>, W>): Answer<R>;
+  /** What its items may wait for, by name. */
+  waits?: W;
+  /** What follows the answer of each wait; answers like `run`. A retry of it gets the same answer. */
+  resume?: {
+    readonly [Name in keyof W]: (
+      item: Item<z.output<I>>,
+      ctx: Context<z.output<I>, z.output<P>, z.output<C>, W>,
+      answer: z.output<W[Name]['answer']>,
+    ) => Answer<R>;
+  };
   batches?: never;
 }
 
@@ -87,6 +99,8 @@ export interface BatchesPayload<
   /** Loops over `ctx.batches({ size })` and settles each item. */
   batches(ctx: BatchContext<z.output<I>, z.output<P>, z.output<C>, z.input<R>>): Promise<void>;
   run?: never;
+  waits?: never;
+  resume?: never;
 }
 
 export type PayloadSpec<
@@ -94,7 +108,8 @@ export type PayloadSpec<
   P extends z.ZodType = z.ZodType,
   C extends z.ZodType = z.ZodType,
   R extends z.ZodType = z.ZodType,
-> = RunPayload<I, P, C, R> | BatchesPayload<I, P, C, R>;
+  W extends Waits = Waits,
+> = RunPayload<I, P, C, R, W> | BatchesPayload<I, P, C, R>;
 
 const PAYLOAD_BRAND = Symbol.for('itemwise.payload');
 
@@ -112,7 +127,11 @@ export interface Payload {
   readonly config: z.ZodType;
   readonly result: z.ZodType;
   readonly limits: ResolvedLimits;
+  /** By name; empty for a payload that waits for nothing. */
+  readonly waits: ReadonlyMap<string, Wait>;
   readonly run?: (item: Item, ctx: Context) => unknown;
+  /** Goes on with an item whose wait was answered. */
+  readonly resume?: (wait: string, item: Item, ctx: Context, answer: unknown) => unknown;
   readonly batches?: (ctx: BatchContext) => Promise<void>;
 }
 
@@ -160,6 +179,51 @@ function resolveLimits(limits: PayloadLimits): ResolvedLimits {
   });
 }
 
+const waitLimits = z.object({
+  every: z.object({
+    initialMs: wholeNumber('every', 1, 86_400_000),
+    maxMs: wholeNumber('every.max', 1, 86_400_000),
+  }),
+  maxWaitMs: wholeNumber('maxWait', 1, 90 * 86_400_000),
+  maxOpen: wholeNumber('maxOpen', 1, 1_000_000).nullable(),
+  tolerate: wholeNumber('tolerate', 0, 1_000),
+  checkBatch: wholeNumber('checkBatch', 1, 1_000),
+});
+
+function resolveWaits(
+  specs: Waits,
+  resume: Readonly<Record<string, unknown>>,
+  fail: (why: string) => never,
+): ReadonlyMap<string, Wait> {
+  const stray = Object.keys(resume).find((name) => !Object.hasOwn(specs, name));
+  if (stray !== undefined) fail(`resume.${stray} belongs to no wait`);
+  const waits = new Map<string, Wait>();
+  for (const [name, spec] of Object.entries(specs)) {
+    if (typeof resume[name] !== 'function') fail(`the wait ${name} needs a resume.${name}`);
+    const { every = '30s', maxWait = '24h', maxOpen = null, tolerate = 10, checkBatch = 100 } = spec;
+    const { initial, max } = typeof every === 'object' ? every : { initial: every, max: every };
+    try {
+      const limits = waitLimits.parse({
+        every: { initialMs: toMs(initial), maxMs: Math.max(toMs(initial), toMs(max)) },
+        maxWaitMs: toMs(maxWait),
+        maxOpen,
+        tolerate,
+        checkBatch,
+      });
+      waits.set(name, Object.freeze({ name, spec, ...limits }));
+    } catch (error) {
+      fail(
+        `the wait ${name}: ${error instanceof z.ZodError ? error.issues.map((issue) => issue.message).join('; ') : String(error)}`,
+      );
+    }
+  }
+  return waits;
+}
+
+function resumer(resume: object): (wait: string, item: Item, ctx: Context, answer: unknown) => unknown {
+  return (wait, ...args) => (resume as Record<string, (...args: unknown[]) => unknown>)[wait]!(...args);
+}
+
 /**
  * Declares a capability.
  * @throws TypeError when the name, the version, the limits or the handler are not as documented.
@@ -169,7 +233,8 @@ export function definePayload<
   R extends z.ZodType,
   P extends z.ZodType = z.ZodObject<Record<never, never>>,
   C extends z.ZodType = z.ZodObject<Record<never, never>>,
->(spec: PayloadSpec<I, P, C, R>): Payload {
+  W extends Waits = Record<never, never>,
+>(spec: PayloadSpec<I, P, C, R, W>): Payload {
   const fail = (why: string): never => {
     throw new TypeError(`payload ${JSON.stringify(spec.name)}: ${why}`);
   };
@@ -182,6 +247,7 @@ export function definePayload<
   } catch (error) {
     return fail(error instanceof z.ZodError ? error.issues.map((issue) => issue.message).join('; ') : String(error));
   }
+  const waits = resolveWaits(spec.waits ?? {}, spec.resume ?? {}, fail);
   return Object.freeze({
     [PAYLOAD_BRAND]: true as const,
     name: spec.name,
@@ -194,8 +260,10 @@ export function definePayload<
     config: spec.config ?? z.object({}),
     result: spec.result,
     limits,
+    waits,
     // The runner checks input, params and config against the schemas before it calls; only here is the type erased.
     ...(spec.run && { run: spec.run.bind(spec) as unknown as (item: Item, ctx: Context) => unknown }),
+    ...(spec.resume && { resume: resumer(spec.resume) }),
     ...(spec.batches && { batches: spec.batches.bind(spec) as unknown as (ctx: BatchContext) => Promise<void> }),
   });
 }

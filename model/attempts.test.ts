@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import { FRESH, afterDeferral, afterFailure, type Budget, type ItemHistory } from './attempts';
+import {
+  FRESH,
+  RETURN_LIMIT,
+  afterDeferral,
+  afterFailure,
+  afterReturn,
+  type Budget,
+  type ItemHistory,
+} from './attempts';
 
 const budget: Budget = {
   maxAttempts: 3,
@@ -32,9 +40,9 @@ describe('after a failure', () => {
   });
 
   it('the time that it was deferred starts anew, and how often does not', () => {
-    const history = { attempts: 0, deferrals: 3, deferredSince: NOW - 5_000 };
+    const history = { ...FRESH, deferrals: 3, deferredSince: NOW - 5_000, returns: 4 };
     expect(afterFailure(history, budget, NOW, 0)).toMatchObject({
-      history: { attempts: 1, deferrals: 3, deferredSince: null },
+      history: { attempts: 1, deferrals: 3, deferredSince: null, returns: 0 },
     });
   });
 
@@ -43,26 +51,29 @@ describe('after a failure', () => {
   });
 });
 
+/** A deferral of a job of one item, which nothing spreads. */
+const defer = (history: ItemHistory, delayMs: number, now = NOW) =>
+  afterDeferral(history, budget, now, { delayMs, items: 1, random: 0 });
+
 describe('after a deferral', () => {
   it('an item is parked, and no attempt is counted', () => {
-    expect(afterDeferral({ ...FRESH, attempts: 2 }, budget, NOW, 5_000)).toEqual({
+    expect(defer({ ...FRESH, attempts: 2, returns: 3 }, 5_000)).toEqual({
       kind: 'park',
       due: NOW + 5_000,
-      history: { attempts: 2, deferrals: 1, deferredSince: NOW },
+      history: { attempts: 2, deferrals: 1, deferredSince: NOW, returns: 0 },
     });
   });
 
   it('the ceiling in count is met by the deferral after it', () => {
-    const history = { attempts: 1, deferrals: 3, deferredSince: NOW };
-    expect(afterDeferral(history, budget, NOW, 1_000)).toMatchObject({ kind: 'park', history: { deferrals: 4 } });
-    expect(afterDeferral({ ...history, deferrals: 4 }, budget, NOW, 1_000)).toEqual({ kind: 'exhausted', attempts: 1 });
+    const history = { ...FRESH, attempts: 1, deferrals: 3, deferredSince: NOW };
+    expect(defer(history, 1_000)).toMatchObject({ kind: 'park', history: { deferrals: 4 } });
+    expect(defer({ ...history, deferrals: 4 }, 1_000)).toEqual({ kind: 'exhausted', attempts: 1 });
   });
 
   it('the ceiling in time counts from the first deferral since the last attempt', () => {
-    const history = { attempts: 0, deferrals: 1, deferredSince: NOW - 99_999 };
-    const next = afterDeferral(history, budget, NOW, 1_000);
-    expect(next).toMatchObject({ kind: 'park', history: { deferredSince: NOW - 99_999 } });
-    expect(afterDeferral(history, budget, NOW + 1, 1_000)).toEqual({ kind: 'exhausted', attempts: 0 });
+    const history = { ...FRESH, deferrals: 1, deferredSince: NOW - 99_999 };
+    expect(defer(history, 1_000)).toMatchObject({ kind: 'park', history: { deferredSince: NOW - 99_999 } });
+    expect(defer(history, 1_000, NOW + 1)).toEqual({ kind: 'overdue', attempts: 0 });
   });
 
   it.each([
@@ -74,18 +85,64 @@ describe('after a deferral', () => {
     [-Infinity, 1_000],
     [1_500, 2_000],
   ])('a delay of %p comes back after %p', (delay, expected) => {
-    expect(afterDeferral(FRESH, budget, NOW, delay)).toMatchObject({ due: NOW + expected });
+    expect(defer(FRESH, delay)).toMatchObject({ due: NOW + expected });
   });
 
-  it('a delay is a day at the most', () => {
+  it('is never early, a day at the most, and spread over a fifth of its delay or a minute', () => {
+    const delays = fc.double({ noNaN: true, min: 1, max: 1e15 });
+    const luck = fc.double({ noNaN: true, min: 0, max: 1, maxExcluded: true });
     fc.assert(
-      fc.property(fc.double({ noNaN: true, min: 1, max: 1e15 }), (delay) => {
-        const next = afterDeferral(FRESH, budget, NOW, delay);
+      fc.property(delays, luck, fc.integer({ min: 1, max: 300_000 }), (delayMs, random, items) => {
+        const next = afterDeferral(FRESH, budget, NOW, { delayMs, items, random });
         if (next.kind !== 'park') throw new Error('not parked');
-        expect(next.due).toBeGreaterThanOrEqual(NOW + Math.min(delay, DAY));
-        expect(next.due).toBeLessThanOrEqual(NOW + DAY * 1.05);
+        const asked = Math.min(Math.max(delayMs, 1_000), DAY);
+        expect(next.due).toBeGreaterThanOrEqual(NOW + asked);
+        expect(next.due).toBeLessThanOrEqual(NOW + (asked + 60_000) * 1.05 + 1_000);
       }),
     );
+  });
+
+  it.each([1_000, 30_000, 600_000])(
+    'a thousand items sent away for %p ms do not come back in one second',
+    (delayMs) => {
+      const perSecond = new Map<number, number>();
+      for (let i = 0; i < 1_000; i++) {
+        const next = afterDeferral(FRESH, budget, NOW, { delayMs, items: 1_000, random: i / 1_000 });
+        if (next.kind !== 'park') throw new Error('not parked');
+        const second = Math.floor(next.due / 1_000);
+        perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+      }
+      expect(Math.max(...perSecond.values())).toBeLessThan(600);
+      expect(perSecond.size).toBeGreaterThanOrEqual(2);
+    },
+  );
+
+  it('the more items a job has, the longer until all are back, up to a minute, in few due times', () => {
+    const dues = (items: number): number[] => {
+      const all = Array.from({ length: items }, (_, i) =>
+        afterDeferral(FRESH, budget, NOW, { delayMs: 5_000, items, random: i / items }),
+      ).map((next) => (next.kind === 'park' ? next.due - NOW : NaN));
+      return [...new Set(all)];
+    };
+    expect(dues(1)).toEqual([5_000]);
+    expect(Math.max(...dues(4_000))).toBe(5_000 + 20_000);
+    expect(Math.max(...dues(100_000))).toBe(5_000 + 60_000);
+    expect(dues(100_000).length).toBeLessThanOrEqual(61);
+  });
+});
+
+describe('after a shutdown broke an attempt off', () => {
+  it('no attempt is counted, and the item comes again', () => {
+    expect(afterReturn({ ...FRESH, attempts: 1 }, false)).toEqual({
+      kind: 'park',
+      history: { ...FRESH, attempts: 1, returns: 1 },
+    });
+  });
+
+  it('it fails when that goes on and on, and not while it makes progress', () => {
+    const last = { ...FRESH, returns: RETURN_LIMIT - 1 };
+    expect(afterReturn(last, false)).toEqual({ kind: 'exhausted', attempts: 0 });
+    expect(afterReturn(last, true)).toEqual({ kind: 'park', history: FRESH });
   });
 });
 
@@ -97,8 +154,8 @@ it('any course of failures and deferrals ends, with the attempts it took', () =>
       for (const isFailure of fails) {
         if (isFailure) failures++;
         else deferrals++;
-        const next = isFailure ? afterFailure(history, budget, NOW, 0.5) : afterDeferral(history, budget, NOW, 1_000);
-        if (next.kind === 'exhausted') {
+        const next = isFailure ? afterFailure(history, budget, NOW, 0.5) : defer(history, 1_000);
+        if (next.kind !== 'park') {
           expect(next.attempts).toBe(failures);
           break;
         }

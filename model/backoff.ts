@@ -27,7 +27,12 @@ const LEAST_GRAIN_MS = 1_000;
  */
 export function dueAt(now: number, delayMs: number): number {
   const grain = Math.max(LEAST_GRAIN_MS, Math.round(delayMs * 0.05));
-  return Math.ceil((now + delayMs) / grain) * grain;
+  return roundUp(now + delayMs, grain);
+}
+
+/** The first multiple of `grain` that is not before `at`. */
+export function roundUp(at: number, grain: number): number {
+  return Math.ceil(at / grain) * grain;
 }
 
 /** The earlier of two times, where null is never. */

@@ -16,6 +16,9 @@ describe('index sets behave like sets of numbers', () => {
         const { taken, rest } = take(setA, count);
         expect([...indexes(taken)]).toEqual(sorted(a).slice(0, count));
         expect([...indexes(rest)]).toEqual(sorted(a).slice(count));
+        const few = take(setA, count, 5);
+        expect(few.taken).toEqual(taken.slice(0, 10));
+        expect(union(few.taken, few.rest)).toEqual(setA);
         for (let index = 0; index <= 401; index++) expect(has(setA, index)).toBe(a.includes(index));
         expect(decode(encode(setA))).toEqual(setA);
       }),

@@ -92,11 +92,12 @@ export function subtract(a: IndexSet, b: IndexSet): IndexSet {
   return rest;
 }
 
-/** The `count` smallest indexes, and what is left. */
-export function take(set: IndexSet, count: number): { taken: IndexSet; rest: IndexSet } {
+/** The `count` smallest indexes, fewer where they lie in more than `pieces` ranges, and what is left. */
+export function take(set: IndexSet, count: number, pieces = Infinity): { taken: IndexSet; rest: IndexSet } {
   const taken: number[] = [];
   let left = count;
   for (let i = 0; i < set.length; i += 2) {
+    if (i >= 2 * pieces) return { taken, rest: set.slice(i) };
     const from = set[i]!;
     const to = set[i + 1]!;
     if (left >= to - from) {

@@ -36,6 +36,37 @@ export const JOB_TRANSITIONS: Readonly<
   },
 };
 
+export const ITEM_STATES = ['pending', 'running', 'waiting', 'deferred', ...OUTCOMES] as const;
+export type ItemState = (typeof ITEM_STATES)[number];
+
+/**
+ * Why an item's state changes, and from which states to which; an outcome has no way out. `docs/states.md` draws this
+ * table; a test holds the drawing to it.
+ */
+export const ITEM_TRANSITIONS: Readonly<
+  Record<string, { readonly from: readonly ItemState[]; readonly to: readonly ItemState[] }>
+> = {
+  /** A unit brings it to a worker. */
+  deliver: { from: ['pending', 'waiting', 'deferred'], to: ['running'] },
+  /** Its attempt was broken off, and counts for nothing. */
+  giveBack: { from: ['running'], to: ['pending'] },
+  retry: { from: ['running'], to: ['waiting'] },
+  defer: { from: ['running'], to: ['deferred'] },
+  wait: { from: ['running'], to: ['waiting'] },
+  /** It had started in a worker that died. */
+  suspect: { from: ['running'], to: ['waiting'] },
+  /** Its vendor was asked about it. */
+  check: { from: ['waiting'], to: ['waiting'] },
+  finish: { from: ['running'], to: ['succeeded', 'needs_review', 'failed'] },
+  /** Its input does not fit. */
+  refuse: { from: ['pending'], to: ['failed'] },
+  /** It waited too long, was deferred too often, or died alone. */
+  giveUp: { from: ['waiting', 'deferred'], to: ['failed'] },
+  cancel: { from: ['pending', 'waiting', 'deferred'], to: ['skipped'] },
+  /** It was cancelled with a paid call open. */
+  unknownCharge: { from: ['pending', 'waiting', 'deferred'], to: ['needs_review'] },
+};
+
 const TERMINAL: readonly JobState[] = ['succeeded', 'completed_with_errors', 'failed', 'cancelled'];
 
 export function isTerminal(state: JobState): boolean {

@@ -1,9 +1,9 @@
 import { z } from '../contract';
 import { registry } from './registry';
 
-test('serves the four payloads', () => {
+test('serves the five payloads', () => {
   const capabilities = registry.list().map((payload) => payload.capability);
-  expect(capabilities).toEqual(['item.echo@1', 'item.sleep@1', 'page.fetch@1', 'vehicle.normalize@1']);
+  expect(capabilities).toEqual(['feed.submit@1', 'item.echo@1', 'item.sleep@1', 'page.fetch@1', 'vehicle.normalize@1']);
 });
 
 test.each(registry.list())('$capability: its words are lower case, its schemas can be published', (payload) => {

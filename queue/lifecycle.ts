@@ -1,4 +1,3 @@
-import { CANCELLED_BODY } from '../activities';
 import type { JobRecord, Store } from '../store';
 import { QueueUnavailable, type JobQueue, type JobStart, type Notice } from './port';
 
@@ -81,6 +80,6 @@ export async function liveWorkers({ store, now }: Lifecycle): Promise<number> {
  */
 export async function closeCancelled({ store }: Lifecycle, job: JobRecord): Promise<void> {
   await store.nextGeneration(job.no, job.generation);
-  await store.endOpenItems(job.no, 'skipped', CANCELLED_BODY);
+  await store.endCancelled(job.no);
   await store.finalize(job.no, 0);
 }

@@ -1,7 +1,7 @@
 /**
  * What the runner remembers: items, outcomes, who waits until when.
  *
- *   port.ts     what the runner needs of a store, in the words of the job
+ *   port.ts     what the runner needs of a store, in the words of the job; journal-port.ts: of its journal
  *   errors.ts   what a store may throw
  *   text.ts     the rule for text that a database cannot hold
  *   sql/        the store over SQL, written once

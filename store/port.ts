@@ -7,13 +7,16 @@
  * with. Any method may throw `StoreUnavailable` when the database cannot be reached or stays locked; nothing was
  * written then.
  */
-import type { ItemHistory } from '../model/attempts';
+import type { ItemHistory, ParkKind } from '../model/attempts';
 import type { ErrorInfo } from '../model/error-info';
 import type { IndexSet } from '../model/index-set';
+import type { Found } from '../model/pace';
 import type { Plan } from '../model/plan';
-import type { JobState, Outcome, OutcomeCounts } from '../model/states';
+import type { ItemState, JobState, Outcome, OutcomeCounts } from '../model/states';
+import type { Journal } from './journal-port';
 
-export type { ErrorInfo };
+export type { ErrorInfo, ItemState, ParkKind };
+export type * from './journal-port';
 
 export interface NewItem {
   readonly index: number;
@@ -42,6 +45,8 @@ export interface JobRecord {
   readonly tenant: string;
   readonly caller: string;
   readonly capability: string;
+  /** The job whose journal and usage it shares: itself, or the one that it retries in the end. */
+  readonly rootNo: number;
   readonly params: unknown;
   readonly labels: Readonly<Record<string, string>>;
   readonly plan: Plan;
@@ -55,10 +60,22 @@ export interface JobRecord {
   readonly workflowStartedAt: number | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  readonly cancel: { readonly at: number; readonly by: string } | null;
+  readonly cancel: CancelReceipt | null;
   /** Rounds of finalize that found items without an outcome. */
   readonly finalizeRounds: number;
   readonly statement: Statement | null;
+}
+
+/** What a cancel has come to so far; items that it skipped are counted with the outcomes. */
+export interface CancelReceipt {
+  readonly at: number;
+  readonly by: string;
+  /** Items that ran when it was asked for. */
+  readonly running: number;
+  /** Of those, the ones that stopped without an outcome of their own. */
+  readonly stopped: number;
+  /** What vendors were asked to stop, and how many of those requests failed. */
+  readonly vendorCancels: { readonly sent: number; readonly failed: number };
 }
 
 /** The account with which a job closes. */
@@ -75,13 +92,11 @@ export interface Statement {
 export interface ItemCounts extends OutcomeCounts {
   readonly pending: number;
   readonly running: number;
-  /** Parked until another attempt. */
+  /** Parked until another attempt, or for an answer. */
   readonly waiting: number;
   /** Parked without an attempt counted. */
   readonly deferred: number;
 }
-
-export type ItemState = Outcome | 'pending' | 'running' | 'waiting' | 'deferred';
 
 /** What an item's outcome says beside its kind: a result, an error, or a reason with a draft. JSON. */
 export interface OutcomeBody {
@@ -89,6 +104,8 @@ export interface OutcomeBody {
   readonly error?: ErrorInfo;
   readonly reason?: string;
   readonly draft?: unknown;
+  /** What a vendor knows it by, where that is all there is to go by. */
+  readonly remoteId?: string;
 }
 
 export interface ItemView {
@@ -98,7 +115,14 @@ export interface ItemView {
   readonly attempts: number;
   readonly body: OutcomeBody | null;
   readonly finishedAt: number | null;
-  readonly parked: { readonly due: number; readonly deferrals: number; readonly error: ErrorInfo | null } | null;
+  readonly parked: {
+    readonly kind: ParkKind;
+    readonly due: number;
+    readonly deferrals: number;
+    readonly error: ErrorInfo | null;
+  } | null;
+  /** What it waits for at a vendor, and since when; null when it waits for nothing. */
+  readonly wait: { readonly name: string; readonly remoteId: string | null; readonly since: number } | null;
   readonly progress: ItemProgress | null;
 }
 
@@ -146,10 +170,37 @@ export interface OpenItem {
   readonly bytes: number;
 }
 
+/** What a unit has before it. */
 export interface OpenItems {
+  /** Items to be run, ascending. */
   readonly open: readonly OpenItem[];
+  /** Due items of the set that belong in another lane: not to be run. */
+  readonly elsewhere: { readonly check: IndexSet; readonly quarantine: IndexSet };
   /** Earliest due time of the set's items that are parked for later; null when none is. */
   readonly nextDue: number | null;
+}
+
+/** An item's input, and the answer that it goes on with if it has waited. */
+export interface ItemInput {
+  readonly index: number;
+  readonly id: string;
+  /** JSON text. */
+  readonly input: string;
+  readonly resume: { readonly wait: string; readonly ordinal: number; readonly answer: unknown } | null;
+}
+
+/** A wait of which the vendor is to be asked. */
+export interface OpenWait {
+  readonly index: number;
+  readonly wait: string;
+  readonly remoteId: string;
+  /** When it was started, ms since the epoch. */
+  readonly since: number;
+  /** Checks that found it pending. */
+  readonly checks: number;
+  /** Checks in a row that failed, or did not know it. */
+  readonly errors: number;
+  readonly history: ItemHistory;
 }
 
 export interface SettledItem {
@@ -161,10 +212,20 @@ export interface SettledItem {
 
 export interface ParkedItem {
   readonly index: number;
-  readonly kind: 'retry' | 'defer';
+  /** `wait`: for the item's wait, which its start has put into the store. */
+  readonly kind: 'retry' | 'defer' | 'wait';
   readonly due: number;
   readonly history: ItemHistory;
-  readonly error: ErrorInfo;
+  /** Why; null for a wait. */
+  readonly error: ErrorInfo | null;
+}
+
+/** What checks of a unit's waits came to, beside the outcomes of those that failed. */
+export interface CheckedWaits {
+  /** Still pending, or not known: asked again at `due`. `failed`: the check was one of those that are tolerated. */
+  readonly pending: readonly { readonly set: IndexSet; readonly due: number; readonly failed: boolean }[];
+  /** Answered: their items go on at once. */
+  readonly answered: readonly { readonly index: number; readonly answer: unknown }[];
 }
 
 export interface UsageEvent {
@@ -181,6 +242,13 @@ export interface UnitFlush {
   readonly parked: readonly ParkedItem[];
   readonly usage: readonly UsageEvent[];
   readonly log: readonly NewLogLine[];
+  readonly checked?: CheckedWaits;
+  /** Started items that a shutdown broke off, with their history from now on; they are open still. */
+  readonly returned?: readonly { readonly index: number; readonly history: ItemHistory }[];
+  /** Started items that a cancel stopped without an outcome. */
+  readonly stopped?: number;
+  /** Requests to vendors to stop something. */
+  readonly vendorCancels?: { readonly sent: number; readonly failed: number };
   /** Items running now. */
   readonly running: number;
   readonly progress: Readonly<Record<number, ItemProgress>>;
@@ -188,6 +256,14 @@ export interface UnitFlush {
   readonly doubtful?: boolean;
   /** The unit ends with this flush. */
   readonly close: boolean;
+}
+
+/** An item that had started in a worker that died, as its supervisor found it. */
+export interface StartedItem {
+  readonly jobNo: number;
+  readonly generation: number;
+  readonly seq: number;
+  readonly index: number;
 }
 
 export interface WorkerRow {
@@ -240,24 +316,41 @@ export interface Units {
   beginning(no: number): Promise<{ cursor: number; nextDue: number | null }>;
   /** Admits a delivery of a unit; undefined when a newer generation or delivery has taken over, or the unit is closed. */
   openUnit(fence: Fence, unit: { worker: string; size: number; running: number }): Promise<JobRecord | undefined>;
-  openItems(no: number, set: IndexSet): Promise<OpenItems>;
-  /** Ids and inputs of the given items, ascending. */
-  inputs(no: number, set: IndexSet): Promise<{ index: number; id: string; input: string }[]>;
+  /** In quarantine, suspects are what is to be run. `all`: whatever has no outcome, due or not, in any lane. */
+  openItems(no: number, set: IndexSet, lane: 'run' | 'quarantine' | 'all'): Promise<OpenItems>;
+  /** Waits of the set that are due, ascending, and the earliest due time of those that are not. */
+  openWaits(no: number, set: IndexSet): Promise<{ waits: OpenWait[]; nextDue: number | null }>;
+  /** Inputs of the given items, ascending. */
+  inputs(no: number, set: IndexSet): Promise<ItemInput[]>;
   /** Writes flushes in one transaction; false for each that the fence refused (its usage is taken all the same). */
   settle(flushes: readonly UnitFlush[]): Promise<boolean[]>;
-  /** Closes a lost unit and says which of its items are open. */
-  recover(
+  /**
+   * Closes a lost unit and says which of its items are open. Where no supervisor has said which of them had started,
+   * each has been lost once more, and is a suspect at the third time (`LOSS_LIMIT`).
+   */
+  recover(no: number, generation: number, seq: number, set: IndexSet): Promise<{ open: Found; nextDue: number | null }>;
+  /** Makes suspects of open items that had started in a dead worker, and says how many; `why` is shown with them. */
+  suspect(items: readonly StartedItem[], why: ErrorInfo): Promise<number>;
+  /** Notes that an item's process died while it ran alone; how often that has happened. */
+  diedAlone(fence: Fence, index: number, why: ErrorInfo): Promise<number>;
+  /**
+   * Due items outside of `exclude`, at most `limit`, and of each lane at most `CLAIM_PIECES` ranges; those first that
+   * were due first. `without` a lane: none of its items. `more`: there are others to be had of those that were asked
+   * for; otherwise `nextDue` is the earliest due time of any item that is parked for later.
+   */
+  due(
     no: number,
-    generation: number,
-    seq: number,
-    set: IndexSet,
-  ): Promise<{ open: IndexSet; nextDue: number | null }>;
-  /** Due items outside of `exclude`, at most `limit`. */
-  due(no: number, exclude: IndexSet, limit: number): Promise<{ set: IndexSet; more: boolean; nextDue: number | null }>;
+    exclude: IndexSet,
+    limit: number,
+    without?: 'run',
+  ): Promise<{ due: Found; more: boolean; nextDue: number | null }>;
   /** Items of jobs being cancelled, by number. */
   cancelling(jobNos: readonly number[]): Promise<number[]>;
-  /** Gives every open item the outcome of `body`, in short transactions; returns how many. */
-  endOpenItems(no: number, outcome: Outcome, body: OutcomeBody): Promise<number>;
+  /**
+   * Ends every open item of a cancelled job, in short transactions: one with a paid call whose answer is not known as
+   * needs_review (`UNKNOWN_CHARGE`, with the remote id), the others as skipped (`CANCELLED`).
+   */
+  endCancelled(no: number): Promise<{ skipped: number; unknown: number }>;
   /** Closes the job if every item has an outcome; otherwise some of the items that have none. */
   finalize(no: number, round: number): Promise<{ state: JobState } | { missing: IndexSet; nextDue: number | null }>;
 }
@@ -284,7 +377,7 @@ export interface Fleet {
   unitWorkers(no: number): Promise<string[]>;
 }
 
-export interface Store extends Intake, Jobs, Units, Fleet {
+export interface Store extends Intake, Jobs, Units, Journal, Fleet {
   /** The UUID that the store was created with. */
   readonly id: string;
   /** Calls `listener` soon after anything was written, by whichever process; may call for nothing. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SETTINGS } from '../config';
-import { JOB_STATES, JOB_TRANSITIONS } from '../model/states';
+import { ITEM_STATES, ITEM_TRANSITIONS, JOB_STATES, JOB_TRANSITIONS } from '../model/states';
 import { loadRegistry } from '../runtime';
 import { runPayload } from '../testing';
 
@@ -45,27 +45,25 @@ describe('the documents say what the code does', () => {
     }
   });
 
-  it('docs/states.md draws every transition of the table, and no other', () => {
-    const drawn = new Set(
-      [
-        ...read('docs/states.md')
-          .split('## An item')[0]!
-          .matchAll(/^ {2}(\w+) --> (\w+): (\w+)$/gm),
-      ].map(([, from, to, why]) => `${why}: ${from} -> ${to}`),
+  it.each([
+    ['a job', JOB_TRANSITIONS, JOB_STATES],
+    ['an item', ITEM_TRANSITIONS, ITEM_STATES],
+  ])('docs/states.md draws every transition of %s, and no other', (what, table, states) => {
+    const [, text] = read('docs/states.md').split(new RegExp(`## ${what}`, 'i'));
+    const [, drawing] = /```mermaid\n([\s\S]*?)```/.exec(text!)!;
+    const drawn = [...drawing!.matchAll(/^ {2}(\w+) --> (\w+): (\w+)$/gm)];
+    const inCode = Object.entries<{ from: readonly string[]; to: readonly string[] }>(table).flatMap(
+      ([why, { from, to }]) => from.flatMap((start) => to.map((end) => `${why}: ${start} -> ${end}`)),
     );
-    const inCode = new Set(
-      Object.entries(JOB_TRANSITIONS).flatMap(([why, { from, to }]) =>
-        from.flatMap((start) => to.map((end) => `${why}: ${start} -> ${end}`)),
-      ),
-    );
-    expect(drawn).toEqual(inCode);
-    for (const state of JOB_STATES) expect(read('docs/states.md')).toContain(`\`${state}\``);
+    expect(new Set(drawn.map(([, from, to, why]) => `${why}: ${from} -> ${to}`))).toEqual(new Set(inCode));
+    for (const state of states) expect(text).toContain(`\`${state}\``);
   });
 
   it('every link to a file of the project leads to one', () => {
     for (const file of [
       'README.md',
       'CONTRIBUTING.md',
+      'docs/faults.md',
       'docs/guarantees.md',
       'docs/performance.md',
       'docs/states.md',
@@ -76,11 +74,19 @@ describe('the documents say what the code does', () => {
     }
   });
 
-  it('every test that docs/guarantees.md names is there', () => {
-    for (const [, file] of read('docs/guarantees.md').matchAll(
-      /`((?:test|model|store|api|activities|queue|cli)\/[\w./-]+\.test\.ts)`/g,
-    )) {
+  it.each(['docs/guarantees.md', 'docs/faults.md'])('every test that %s names is there', (document) => {
+    const rooms = 'test|model|store|api|activities|queue|worker|cli|payloads|testing';
+    for (const [, file] of read(document).matchAll(new RegExp(`\`((?:${rooms})/[\\w./-]+\\.test\\.ts)\``, 'g'))) {
       expect([file, existsSync(join(__dirname, '..', file!))]).toEqual([file, true]);
+    }
+  });
+
+  it('every fault of docs/faults.md has a test that is named after it', () => {
+    for (const line of read('docs/faults.md').split('\n')) {
+      const id = /^\| (C\d\d) /.exec(line)?.[1];
+      if (id === undefined) continue;
+      const tests = [...line.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, file]) => read(file!));
+      expect([id, tests.some((text) => text.includes(`${id}:`))]).toEqual([id, true]);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createActivities, type Activities, type JobRef, type Log } from '../activities';
 import { createRegistry, type Payload } from '../contract';
-import { encode, range } from '../model/index-set';
+import { encode, fromIndexes, range, type IndexSet } from '../model/index-set';
 import { planOf } from '../model/plan';
-import { openStore, type ItemView, type JobRecord, type Store } from '../store';
+import { openStore, type ItemView, type JobRecord, type ParkKind, type Store } from '../store';
 import { Ledger, type ItemReport } from './report';
 import { seededRandom } from './seeded-random';
 import { TestClock } from './test-clock';
@@ -77,12 +77,13 @@ interface Run {
   readonly job: JobRecord;
 }
 
+/** Checks after which a wait that is still pending is left as it is. */
+const MOST_CHECKS = 10_000;
+
 /** Runs what is open, then what came due, until nothing will or every item had its attempts. */
-async function runRounds({ store, activities, clock, job }: Run, options: RunPayloadOptions): Promise<void> {
+async function runRounds(run: Run, options: RunPayloadOptions): Promise<void> {
+  const { store, activities, job } = run;
   const { attempts = 1, signal } = options;
-  const ref: JobRef = { jobId: job.id, jobNo: job.no, generation: 1 };
-  const { tuning } = job.plan;
-  const slots = Math.min(tuning.window, tuning.batch ?? Infinity);
   const stop = new AbortController();
   let cancelled: Promise<unknown> | undefined;
   const cancel = (): void => {
@@ -91,19 +92,55 @@ async function runRounds({ store, activities, clock, job }: Run, options: RunPay
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted) cancel();
   try {
-    for (let round = 1; ; round++) {
+    const units = new Units(run, stop.signal);
+    for (let left = attempts; left > 0; left--) {
       await cancelled;
-      const unit = { ...ref, seq: round, set: encode(range(0, job.items)), slots };
-      await activities.runUnit(unit, { heartbeat: () => undefined, stop: stop.signal });
+      await units.send('run', range(0, job.items));
+      await waitForAnswers(run, units, () => cancelled !== undefined);
       await cancelled;
-      if (cancelled) return void (await activities.settle(ref));
+      if (cancelled) return void (await activities.settle(units.ref));
       const due = (await viewItems(store, job)).flatMap((item) => item.parked?.due ?? []);
-      if (round >= attempts || due.length === 0) return;
-      clock.skipTo(Math.max(...due));
+      if (due.length === 0) return;
+      if (left > 1) run.clock.skipTo(Math.max(...due));
     }
   } finally {
     signal?.removeEventListener('abort', cancel);
     await cancelled;
+  }
+}
+
+/** Asks about what waits, as often as it takes, and goes on with what was answered. Neither is another attempt. */
+async function waitForAnswers({ store, clock, job }: Run, units: Units, over: () => boolean): Promise<void> {
+  for (let checks = 0; checks < MOST_CHECKS && !over(); checks++) {
+    const items = await viewItems(store, job);
+    const parked = (kind: ParkKind): ItemView[] => items.filter((item) => item.parked?.kind === kind);
+    const [waiting, answered] = [parked('wait'), parked('answer')];
+    if (answered.length > 0) await units.send('run', fromIndexes(answered.map((item) => item.index)));
+    else if (waiting.length === 0) return;
+    else {
+      clock.skipTo(Math.min(...waiting.map((item) => item.parked!.due)));
+      await units.send('check', range(0, job.items));
+    }
+  }
+}
+
+/** Delivers units, one after the other. */
+class Units {
+  readonly ref: JobRef;
+  private seq = 0;
+
+  constructor(
+    private readonly run: Run,
+    private readonly stop: AbortSignal,
+  ) {
+    this.ref = { jobId: run.job.id, jobNo: run.job.no, generation: 1 };
+  }
+
+  async send(lane: 'run' | 'check', set: IndexSet): Promise<void> {
+    const { window, batch } = this.run.job.plan.tuning;
+    const slots = lane === 'check' ? 0 : Math.min(window, batch ?? Infinity);
+    const unit = { ...this.ref, seq: ++this.seq, set: encode(set), slots, ...(lane === 'check' && { lane }) };
+    await this.run.activities.runUnit(unit, { heartbeat: () => undefined, stop: this.stop });
   }
 }
 

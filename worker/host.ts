@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { createActivities, systemClock, type Activities } from '../activities';
+import { createActivities, type Activities } from '../activities';
 import { DEFAULT_POOL } from '../model/names';
-import { readPayloadConfigs, type Runtime } from '../runtime';
+import type { Runtime } from '../runtime';
+import { activityDeps, type Isolation } from './activity-deps';
 
 /** A worker's row is written this often, ms; `WORKER_SILENT_MS` without it is death. */
 const BEAT_MS = 2_000;
@@ -19,25 +19,10 @@ export interface WorkerHost {
  * Makes a worker able to work.
  * @throws ConfigError when a payload's settings are wrong.
  */
-export async function openWorkerHost(runtime: Runtime, env: NodeJS.ProcessEnv = process.env): Promise<WorkerHost> {
+export async function openWorkerHost(runtime: Runtime, isolation?: Isolation): Promise<WorkerHost> {
   const { config, store, registry, log, incarnation } = runtime;
   const draining = new AbortController();
-  const activities = createActivities({
-    store,
-    registry,
-    configOf: readPayloadConfigs(registry, env),
-    clock: systemClock,
-    random: Math.random,
-    newId: randomUUID,
-    log,
-    workerId: incarnation,
-    draining: draining.signal,
-    settings: {
-      unitBudgetMs: config.unitBudgetMs,
-      heartbeatMs: Math.max(200, Math.floor(config.heartbeatTimeoutMs / 5)),
-      shutdownGraceMs: config.shutdownGraceMs,
-    },
-  });
+  const activities = createActivities(activityDeps(runtime, { draining: draining.signal, isolation }));
   const startedAt = Date.now();
   const beat = (): Promise<void> =>
     store.beat({

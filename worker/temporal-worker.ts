@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_POOL, taskQueueName } from '../model/names';
 import { openTemporalQueue, type Logger, type Runtime } from '../runtime';
 import { startSweeper, temporalActivities } from '../queue';
+import type { Isolation } from './activity-deps';
 import { workflowBundle } from './bundle';
 import { openWorkerHost, type WorkerHost } from './host';
 
@@ -30,21 +31,25 @@ export interface RunningWorker {
   stop(): void;
 }
 
-/** What a test may bring of its own. */
 export interface WorkerParts {
+  /** Of a worker that has a supervisor. */
+  readonly isolation?: Isolation;
+  /** Aborted when the worker is no longer wanted: it does not wait for Temporal then. */
+  readonly stopping?: AbortSignal;
+  /** What a test may bring of its own. */
   readonly bundle?: WorkflowBundleOption;
   readonly wrap?: (activities: Activities) => Activities;
 }
 
 /**
  * A worker on Temporal.
- * @throws Error when Temporal cannot be reached for a minute, with what to check.
+ * @throws Error when Temporal cannot be reached for a minute, with what to check; or the reason of `stopping`.
  */
 export async function startTemporalWorker(runtime: Runtime, parts: WorkerParts = {}): Promise<RunningWorker> {
   const { config, store, log, incarnation } = runtime;
   installTemporalRuntime(log);
-  const connection = await connect(runtime);
-  const host = await openWorkerHost(runtime);
+  const connection = await connect(runtime, parts.stopping);
+  const host = await openWorkerHost(runtime, parts.isolation);
   const activities = parts.wrap?.(host.activities) ?? host.activities;
   const taskQueue = taskQueueName(config.environment, store.id, DEFAULT_POOL);
   const worker = await Worker.create({
@@ -81,7 +86,7 @@ function stop(worker: Worker, host: WorkerHost): void {
   if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
-async function connect({ config, log }: Runtime): Promise<NativeConnection> {
+async function connect({ config, log }: Runtime, stopping?: AbortSignal): Promise<NativeConnection> {
   const until = Date.now() + CONNECT_PATIENCE_MS;
   for (let delay = 250; ; delay = Math.min(delay * 2, 5_000)) {
     try {
@@ -94,7 +99,7 @@ async function connect({ config, log }: Runtime): Promise<NativeConnection> {
         );
       }
       log.warn({ address: config.temporalAddress, err: error }, 'Temporal cannot be reached yet; trying again');
-      await sleep(delay);
+      await sleep(delay, undefined, { signal: stopping }).catch(() => stopping?.throwIfAborted());
     }
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, UnitInput, UnitResult } from '../activities/types';
 import { decode, encode, size } from '../model/index-set';
-import type { PaceEffects, PaceState, UnitEnd } from '../model/pace';
+import { toEnd, toFound, type Lane, type PaceEffects, type PaceState, type UnitEnd } from '../model/pace';
 import type { JobState } from '../model/states';
 import { workflowNow } from './now';
 import type { JobWorkflowInput } from './types';
@@ -26,7 +26,7 @@ function ownActivities(input: JobWorkflowInput): Omit<Activities, 'runUnit'> {
   });
 }
 
-/** The end of a unit that was cancelled before a worker had it: all of it comes back. */
+/** The end of a unit that was cancelled before a worker had it. What is open is for the cancel to settle. */
 function neverStarted(set: string): UnitEnd {
   return { handedBack: decode(set), nextDue: null, ran: 0, wallMs: 0 };
 }
@@ -55,7 +55,8 @@ export class WorkflowEffects implements PaceEffects {
   async send(unit: Parameters<PaceEffects['send']>[0]): Promise<UnitEnd> {
     const { job, timings } = this.input;
     const set = encode(unit.set);
-    const input: UnitInput = { ...job, seq: unit.seq, set, slots: unit.slots };
+    const { seq, slots, lane } = unit;
+    const input: UnitInput = { ...job, seq, set, slots, ...(lane !== 'run' && { lane }) };
     const scope = new CancellationScope({ cancellable: true });
     this.units.set(unit.seq, scope);
     try {
@@ -63,7 +64,7 @@ export class WorkflowEffects implements PaceEffects {
       const result = await scope.run(() =>
         scheduleActivity<UnitResult>('runUnit', [input], {
           activityId: `u${unit.seq}`,
-          summary: `u${unit.seq}: ${size(unit.set)} items`,
+          summary: `u${seq}: ${size(unit.set)} items${LANE_WORDS[lane]}`,
           startToCloseTimeout: timings.startToCloseMs,
           heartbeatTimeout: timings.heartbeatTimeoutMs,
           cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -95,13 +96,14 @@ export class WorkflowEffects implements PaceEffects {
   }
 
   async recover(...[seq, set]: Parameters<PaceEffects['recover']>): ReturnType<PaceEffects['recover']> {
-    const { open, nextDue } = await this.own.recover({ ...this.input.job, seq, set: encode(set) });
-    return { open: decode(open), nextDue };
+    const { open, nextDue, ...others } = await this.own.recover({ ...this.input.job, seq, set: encode(set) });
+    return { open: toFound(open, others), nextDue };
   }
 
   async claim(...[exclude, limit]: Parameters<PaceEffects['claim']>): ReturnType<PaceEffects['claim']> {
-    const { set, more, nextDue } = await this.own.claimDue({ ...this.input.job, exclude: encode(exclude), limit });
-    return { set: decode(set), more, nextDue };
+    const ask = { ...this.input.job, exclude: encode(exclude), limit };
+    const { set, more, nextDue, ...others } = await this.own.claimDue(ask);
+    return { due: toFound(set, others), more, nextDue };
   }
 
   async settle(): Promise<unknown> {
@@ -131,7 +133,8 @@ export class WorkflowEffects implements PaceEffects {
   }
 }
 
-function toEnd(result: UnitResult): UnitEnd {
-  const { handedBack, nextDue, ran, wallMs, holdMs } = result;
-  return { handedBack: decode(handedBack), nextDue, ran, wallMs, ...(holdMs !== undefined && { holdMs }) };
-}
+const LANE_WORDS: Readonly<Record<Lane, string>> = {
+  run: '',
+  check: ' that wait: their vendor is asked',
+  quarantine: ' suspected of having killed a worker, one by one',
+};

@@ -1,14 +1,25 @@
 import { review, type BaseContext, type Item, type MeterOptions, type PayloadLog } from '../../contract';
 import type { ItemProgress } from '../../store';
+import type { Calls } from '../calls/calls';
 import type { Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
 import type { UnitRun } from '../unit-run';
+import { callVerbs } from './calls';
 import { createLog } from './log';
 
-/** The verbs that both kinds of Context have. `current` names the items being run, for lines and progress. */
-export function baseContext(unit: UnitRun, invocation: Invocation, current: () => readonly WorkItem[]): BaseContext {
+/**
+ * The verbs that both kinds of Context have. `current` names the items being run, for lines and progress; `calls` are
+ * those of the item or batch in hand.
+ */
+export function baseContext(
+  unit: UnitRun,
+  invocation: Invocation,
+  current: () => readonly WorkItem[],
+  calls: () => Calls,
+): BaseContext {
   let log: PayloadLog | undefined;
   return {
+    ...callVerbs(calls),
     params: unit.params,
     config: unit.config,
     get signal() {
@@ -17,7 +28,9 @@ export function baseContext(unit: UnitRun, invocation: Invocation, current: () =
     cancelled: () => invocation.stopReason === 'cancel',
     progress: (done, total, note) => {
       const progress = invocation.revoked ? undefined : toProgress(done, total, note);
-      if (progress) for (const item of current()) unit.buffer.report(item.index, progress);
+      if (!progress) return;
+      invocation.progressed = true;
+      for (const item of current()) unit.buffer.report(item.index, progress);
     },
     get log() {
       return (log ??= createLog(unit, invocation, current));

@@ -44,6 +44,7 @@ function bigStore(count: number, chars: number, onPage: (limit: number) => void)
     body: { result },
     finishedAt: 1,
     parked: null,
+    wait: null,
     progress: null,
   });
   return (store) => ({

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
+import type { Registry } from '../../contract';
 import { WORKER_SILENT_MS } from '../../queue';
 import type { ApiContext } from '../context';
 import { MAX_INPUT_BYTES } from '../intake/upload';
@@ -96,6 +97,21 @@ function buildManifest({ runtime }: ApiContext): object {
         value: config.maxUnits,
         setBy: 'ITEMWISE_MAX_UNITS of each worker, see /health/deep',
       },
+      ...waitCeilings(registry),
     ],
   };
+}
+
+/** Most waits of a kind that are open at once, as the payloads that wait have set it. */
+function waitCeilings(registry: Registry): object[] {
+  return registry.list().flatMap(({ capability, waits }) =>
+    [...waits.values()]
+      .filter((wait) => wait.maxOpen !== null)
+      .map((wait) => ({
+        name: `open waits: ${wait.name}`,
+        scope: `all jobs of ${capability}`,
+        value: wait.maxOpen,
+        setBy: 'the payload',
+      })),
+  );
 }

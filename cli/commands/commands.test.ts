@@ -156,13 +156,15 @@ describe('show', () => {
     const labels = { 'a\u001b': 'b' };
     const shown = {
       ...job({ labels, counts: { succeeded: 3, running: 5, waiting: 2 } }),
-      cancel: { at: 'T', by: 'me' },
+      cancel: { at: 'T', by: 'me', skipped: 6, running: 2, stopped: 1, vendorCancels: { sent: 3, failed: 1 } },
     };
     const { out } = await run(['show', 'job-1'], { 'GET /v1/jobs/job-1': json(shown) });
     expect(out.text).toContain('state       running: 3 succeeded of 10 items\n');
     expect(out.text).toContain('open        5 running, 2 waiting\n');
     expect(out.text).toContain('label       a\\u001b=b\n');
     expect(out.text).toContain('cancel      asked for at T by me\n');
+    expect(out.text).toContain('6 skipped; 2 were running, 1 of them stopped\n');
+    expect(out.text).toContain('vendors were asked to stop 3, 1 failed\n');
   });
 
   test('an item, whatever its id', async () => {

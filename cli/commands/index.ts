@@ -10,4 +10,5 @@ export { defineShow } from './show';
 export { defineSteering } from './steer';
 export { defineSubmit } from './submit';
 export { defineWatch } from './watch';
+export { defineWatched } from './watched';
 export { defineWorker } from './worker';

@@ -47,13 +47,26 @@ function jobBlock(job: JobJson): string {
   entries.push(['created', job.createdAt]);
   if (job.startedAt) entries.push(['started', job.startedAt]);
   if (job.finishedAt) entries.push(['finished', job.finishedAt]);
-  if (job.cancel) entries.push(['cancel', `asked for at ${job.cancel.at} by ${printable(job.cancel.by)}`]);
+  if (job.cancel) entries.push(...cancelEntries(job.cancel));
   if (job.statement) entries.push(['attempts', formatCount(job.statement.attempts)]);
   for (const [name, quantity] of Object.entries(job.statement?.usage ?? {})) {
     entries.push(['used', printable(`${quantity} ${name}`)]);
   }
   if (job.temporal.url) entries.push(['Temporal', job.temporal.url]);
   return block(entries);
+}
+
+function cancelEntries({ at, by, skipped, running, stopped, vendorCancels }: JobJson['cancel'] & object): Entries {
+  const { sent, failed } = vendorCancels;
+  const entries: Entries = [
+    ['cancel', `asked for at ${at} by ${printable(by)}`],
+    [
+      '',
+      `${formatCount(skipped)} skipped; ${formatCount(running)} were running, ${formatCount(stopped)} of them stopped`,
+    ],
+  ];
+  if (sent > 0) entries.push(['', `vendors were asked to stop ${formatCount(sent)}, ${formatCount(failed)} failed`]);
+  return entries;
 }
 
 function itemBlock(item: ItemJson): string {
@@ -67,6 +80,11 @@ function itemBlock(item: ItemJson): string {
   if (item.result !== undefined) entries.push(['result', jsonText(item.result)]);
   if (item.reason !== undefined) entries.push(['reason', printable(item.reason)]);
   if (item.draft !== undefined) entries.push(['draft', jsonText(item.draft)]);
+  if (item.remoteId !== undefined) entries.push(['remote id', printable(item.remoteId)]);
+  if (item.wait) {
+    const { name, remoteId, since } = item.wait;
+    entries.push(['waits for', printable(`${name}${remoteId === null ? '' : ` (${remoteId})`} since ${since}`)]);
+  }
   if (item.error) entries.push(['error', errorLine(item.error)]);
   for (const cause of item.error?.causes ?? []) entries.push(['caused by', printable(cause)]);
   if (item.parked) {

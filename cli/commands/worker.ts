@@ -7,12 +7,16 @@ interface Flags {
   readonly payloads?: string;
 }
 
+const HELP = `
+Prints {"working": task queue, "pid": process} on stdout when it takes work. The worker is a child process: when an
+item ends it, it is started again, and a line as above is printed again. Temporal: TEMPORAL_ADDRESS.`;
+
 export function defineWorker(program: Command, cli: Cli): void {
   program
     .command('worker')
     .description('run a worker until Ctrl-C or SIGTERM')
     .option('--data <dir>', 'folder of the database, that of the API (env: ITEMWISE_DATA, default: .itemwise)')
     .option('--payloads <path>', 'module that exports the payloads (env: ITEMWISE_PAYLOADS)')
-    .addHelpText('after', '\nPrints {"working": task queue} on stdout when it takes work. Temporal: TEMPORAL_ADDRESS.')
-    .action(cli.action((flags: Flags) => lazy.worker().runWorker(flags)));
+    .addHelpText('after', HELP)
+    .action(cli.action((flags: Flags) => lazy.worker().superviseWorker(flags, lazy.store)));
 }

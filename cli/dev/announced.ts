@@ -15,10 +15,14 @@ export interface Announced {
   readonly exited: Promise<Exit>;
   /** The last lines of its stderr. */
   tail(): string;
-  /** SIGTERM; SIGKILL when it takes longer than `graceMs`. Resolves when it has ended. */
+  /** SIGTERM; what ends it at once when it takes longer than `graceMs`. Resolves when it has ended. */
   stop(graceMs: number): Promise<Exit>;
   /** At once. */
   kill(): void;
+}
+
+export function describeExit({ code, signal }: Exit): string {
+  return signal ?? `exit code ${code}`;
 }
 
 export interface LaunchOptions {
@@ -26,13 +30,15 @@ export interface LaunchOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Told each line that it writes, but for the announcement. */
   readonly onLine: (line: string) => void;
+  /** What ends it at once. A supervisor takes its worker with it on SIGQUIT; it could not on SIGKILL, the default. */
+  readonly endAtOnce?: NodeJS.Signals;
 }
 
 /**
  * Starts a Node process in a process group of its own: the terminal's Ctrl-C does not reach it before we tell it. It
  * ends with this process, however that ends.
  */
-export function launch({ args, env, onLine }: LaunchOptions): Announced {
+export function launch({ args, env, onLine, endAtOnce = 'SIGKILL' }: LaunchOptions): Announced {
   const child = spawnChild(process.execPath, args, { env });
   const tail = new OutputTail();
   const exited = new Promise<Exit>((resolve) => {
@@ -51,8 +57,8 @@ export function launch({ args, env, onLine }: LaunchOptions): Announced {
     announced: announcement(child, onLine),
     exited,
     tail: () => tail.toString(),
-    stop: (graceMs) => stop(child, exited, graceMs),
-    kill: () => killChild(child, 'SIGKILL'),
+    stop: (graceMs) => stop(child, exited, graceMs, endAtOnce),
+    kill: () => killChild(child, endAtOnce),
   };
 }
 
@@ -77,9 +83,9 @@ function parse(line: string): Record<string, string> | undefined {
   }
 }
 
-async function stop(child: Child, exited: Promise<Exit>, graceMs: number): Promise<Exit> {
+async function stop(child: Child, exited: Promise<Exit>, graceMs: number, endAtOnce: NodeJS.Signals): Promise<Exit> {
   killChild(child, 'SIGTERM');
-  const timer = setTimeout(() => killChild(child, 'SIGKILL'), graceMs);
+  const timer = setTimeout(() => killChild(child, endAtOnce), graceMs);
   try {
     return await exited;
   } finally {

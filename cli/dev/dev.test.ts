@@ -146,22 +146,24 @@ describe('startDev', () => {
     expect(record.entries.map((entry) => entry.who)).toEqual(['api']);
   });
 
-  test('a worker that dies is started again', async () => {
-    const { record, start } = begin();
-    await start;
-    const workers = (): Entry[] => record.entries.filter((entry) => entry.who === 'worker' && entry.msg === 'started');
-    process.kill(workers()[0]?.pid as number, 'SIGKILL');
-    await record.until(() => workers()[1]);
-    expect(record.said).toContain('the worker ended by itself (SIGKILL); starting it again');
-  });
-
-  test('an API that dies ends it all', async () => {
+  test.each([
+    ['api', 'the API', 'worker'],
+    ['worker', 'the worker', 'api'],
+  ])('%s that dies ends it all', async (who, name, other) => {
     const { record, start } = begin();
     const { done } = await start;
-    process.kill(record.entries.find((entry) => entry.who === 'api')?.pid as number, 'SIGKILL');
-    await expect(done).rejects.toThrow('the API ended by itself (SIGKILL)');
-    expect(record.entries).toContainEqual(expect.objectContaining({ who: 'worker', msg: 'stopped' }));
+    process.kill(record.entries.find((entry) => entry.who === who)?.pid as number, 'SIGKILL');
+    await expect(done).rejects.toThrow(`${name} ended by itself (SIGKILL)`);
+    expect(record.entries).toContainEqual(expect.objectContaining({ who: other, msg: 'stopped' }));
     expect(record.said.at(-1)).toBe('temporal stopped');
+  });
+
+  test('at once: the worker is told so, to take its own child with it', async () => {
+    const { record, start } = begin('worker-stubborn');
+    const { kill } = await start;
+    kill();
+    await record.until(() => record.entries.find((entry) => entry.msg === 'ended at once'));
+    expect(record.entries.filter((entry) => entry.msg === 'stopped')).toEqual([]);
   });
 
   test('a Temporal that dies ends it all', async () => {
@@ -229,6 +231,23 @@ describe('log lines', () => {
       err: { message: 'e' },
     });
     expect(formatLogLine('api', line)).toMatch(/^api {4}\d\d:\d\d:\d\d warn {2}m job=j n=1 err=e$/);
+  });
+
+  test('of a supervisor tell in one line that the worker died', () => {
+    const line = JSON.stringify({
+      level: 50,
+      time: 0,
+      pid: 1,
+      name: 'supervisor',
+      why: 'exited',
+      code: 3,
+      signal: null,
+      started: 2,
+      msg: 'the worker died and is started again: its process ended',
+    });
+    expect(formatLogLine('worker', line)).toMatch(
+      /^worker \d\d:\d\d:\d\d error the worker died and is started again: its process ended why=exited code=3 signal=null started=2$/,
+    );
   });
 
   test('others stay as they are', () => {

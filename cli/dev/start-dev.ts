@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { ensureTemporal, type EnsureTemporalOptions, type Temporal } from '../../temporal-dev';
 import { systemClock, type Clock } from '../session';
 import { formatDuration } from '../text/duration';
-import { launch, type Announced } from './announced';
-import { describeExit, KeptWorker } from './kept-worker';
+import { describeExit, launch, type Announced } from './announced';
 import { requireFreePort } from './ports';
 import { waitUntilReady } from './ready';
 import { devSettings, withTemporalEnv, type DevFlags, type DevSettings } from './settings';
@@ -34,7 +33,7 @@ export interface Dev {
   stop(): Promise<void>;
   /** Ends everything at once. */
   kill(): void;
-  /** Resolves when it was stopped; rejects when the API or Temporal ended by itself, and all was stopped then. */
+  /** Resolves when it was stopped; rejects when one of them ended by itself, and all was stopped then. */
   readonly done: Promise<void>;
 }
 
@@ -56,10 +55,15 @@ export async function startDev(options: DevOptions): Promise<Dev> {
   const childEnv = temporal ? withTemporalEnv(settings.childEnv, temporal) : settings.childEnv;
   say(temporal ? 'Starting the API and a worker …' : 'Starting the API, which is the worker too …');
   const main = options.main ?? join(__dirname, '..', 'main.js');
-  const start = (who: 'api' | 'worker') => (): Announced =>
-    launch({ args: [main, who], env: childEnv, onLine: (line) => options.log(who, line) });
-  const api = start('api')();
-  const worker = temporal ? new KeptWorker({ launch: start('worker'), clock, say }) : undefined;
+  const start = (who: 'api' | 'worker', endAtOnce?: NodeJS.Signals): Announced =>
+    launch({
+      args: [main, who],
+      env: childEnv,
+      onLine: (line) => options.log(who, line),
+      ...(endAtOnce && { endAtOnce }),
+    });
+  const api = start('api');
+  const worker = temporal ? start('worker', 'SIGQUIT') : undefined;
   const fleet = new Fleet(temporal, api, worker, settings.shutdownGraceMs + EXTRA_GRACE_MS);
   try {
     const url = await ready(api, worker, clock);
@@ -83,27 +87,31 @@ async function startTemporal(options: DevOptions, settings: DevSettings, env: No
   return ensure({ env, port, uiPort, onProgress: say, ...(persist && { persistTo: settings.temporalFile }) });
 }
 
-async function ready(api: Announced, worker: KeptWorker | undefined, clock: Clock): Promise<string> {
+async function ready(api: Announced, worker: Announced | undefined, clock: Clock): Promise<string> {
   const over = new AbortController();
   let problem = 'the API has not said where it listens';
   const bothReady = async (): Promise<string> => {
     const { listening = '' } = await api.announced;
     await waitUntilReady(listening, { clock, signal: over.signal, onProblem: (found) => (problem = found) });
     problem = 'the worker takes no work yet';
-    await worker?.working;
+    await worker?.announced;
     return listening;
   };
   const apiDied = api.exited.then((exit): never => {
     throw new Error(`the API ended before it was ready (${describeExit(exit)}):\n${api.tail()}`);
   });
-  const workerDied = worker ? worker.working.then(() => new Promise<never>(() => undefined)) : apiDied;
+  const workerDied = worker
+    ? worker.exited.then((exit): never => {
+        throw new Error(`the worker ended before it worked (${describeExit(exit)}):\n${worker.tail()}`);
+      })
+    : apiDied;
   const tooLate = clock.sleep(READY_MS, over.signal).then((): never => {
     throw new Error(`not ready within ${formatDuration(READY_MS)}: ${problem}`);
   });
   try {
     return await Promise.race([bothReady(), apiDied, workerDied, tooLate]);
   } finally {
-    for (const outcome of [apiDied, tooLate]) outcome.catch(() => undefined);
+    for (const outcome of [apiDied, workerDied, tooLate]) outcome.catch(() => undefined);
     over.abort();
   }
 }
@@ -115,7 +123,7 @@ class Fleet {
   constructor(
     private readonly temporal: Temporal | undefined,
     private readonly api: Announced,
-    private readonly worker: KeptWorker | undefined,
+    private readonly worker: Announced | undefined,
     private readonly graceMs: number,
   ) {}
 
@@ -139,11 +147,14 @@ class Fleet {
   }
 
   private async watch(): Promise<void> {
+    const { api, worker, temporal } = this;
     const ended = await Promise.race([
-      this.api.exited.then((exit) => `the API ended by itself (${describeExit(exit)}):\n${this.api.tail()}`),
-      ...(this.temporal?.exited
-        ? [this.temporal.exited.then((exit) => `Temporal ended by itself (${describeExit(exit)})`)]
+      api.exited.then((exit) => `the API ended by itself (${describeExit(exit)}):\n${api.tail()}`),
+      // Not the worker that items may end: its supervisor, which outlives them.
+      ...(worker
+        ? [worker.exited.then((exit) => `the worker ended by itself (${describeExit(exit)}):\n${worker.tail()}`)]
         : []),
+      ...(temporal?.exited ? [temporal.exited.then((exit) => `Temporal ended by itself (${describeExit(exit)})`)] : []),
     ]);
     const asked = this.stopped !== undefined;
     await this.stop();

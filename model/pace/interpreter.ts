@@ -1,5 +1,5 @@
 import type { IndexSet } from '../index-set';
-import type { PaceCommand, PaceEvent, UnitEnd } from './events';
+import type { Found, Lane, PaceCommand, PaceEvent, UnitEnd } from './events';
 import type { PaceState } from './state';
 import { canRollOver, step } from './step';
 
@@ -8,11 +8,15 @@ export interface PaceEffects {
   /** ms since the epoch. */
   now(): number;
   /** Delivers a unit; rejects when the delivery died. */
-  send(unit: { seq: number; set: IndexSet; slots: number }): Promise<UnitEnd>;
+  send(unit: { seq: number; lane: Lane; set: IndexSet; slots: number }): Promise<UnitEnd>;
   /** Ends queued units and tells the running ones. */
   cancelUnits(): void;
-  recover(seq: number, set: IndexSet): Promise<{ open: IndexSet; nextDue: number | null }>;
-  claim(exclude: IndexSet, limit: number): Promise<{ set: IndexSet; more: boolean; nextDue: number | null }>;
+  recover(seq: number, set: IndexSet): Promise<{ open: Found; nextDue: number | null }>;
+  claim(
+    exclude: IndexSet,
+    limit: number,
+    without?: 'run',
+  ): Promise<{ due: Found; more: boolean; nextDue: number | null }>;
   settle(): Promise<unknown>;
   finalize(round: number): Promise<{ missing: IndexSet; nextDue: number | null }>;
   /** Replaces the one timer; null clears it. */
@@ -65,7 +69,11 @@ export class PaceInterpreter {
           ...answer,
         }));
       case 'claim':
-        return this.then(effects.claim(command.exclude, command.limit), (answer) => ({ type: 'claimed', ...answer }));
+        return this.then(effects.claim(command.exclude, command.limit, command.without), (answer) => ({
+          type: 'claimed',
+          ...(command.without && { without: command.without }),
+          ...answer,
+        }));
       case 'settle':
         return this.then(effects.settle(), () => ({ type: 'settled' }));
       case 'finalize':

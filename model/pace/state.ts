@@ -1,10 +1,14 @@
 import { decode, encode, EMPTY, type IndexSet } from '../index-set';
 import { initialPace, type Pace, type Tuning } from '../unit-size';
+import type { Lane } from './events';
 
 /** A unit that was sent and has not ended. */
 export interface InFlight {
   readonly set: IndexSet;
+  /** Of the job's window; a check holds none. */
   readonly slots: number;
+  /** Absent for `run`. */
+  readonly lane?: Exclude<Lane, 'run'>;
 }
 
 /**
@@ -19,6 +23,10 @@ export interface PaceState {
   readonly cursor: number;
   /** Items to be sent before the cursor moves: handed back, recovered, or come due. */
   readonly ready: IndexSet;
+  /** Waiting items of which the vendor is to be asked. */
+  readonly checks: IndexSet;
+  /** Items to be run in quarantine. */
+  readonly suspects: IndexSet;
   readonly inFlight: Readonly<Record<number, InFlight>>;
   /** Lost units whose open items are being asked of the store. */
   readonly recovering: Readonly<Record<number, IndexSet>>;
@@ -27,9 +35,17 @@ export interface PaceState {
   readonly nextDue: number | null;
   /** A due time has passed: there is something to claim. */
   readonly dueNow: boolean;
+  /**
+   * The same for the lanes other than `run`, which are claimed also while there is no room for more to be run: a wait
+   * that nobody asks about is never answered, and may be what the others wait for. Null until an item of theirs was
+   * seen, so that a job without any goes as it did in the first release.
+   */
+  readonly dueElsewhere: boolean | null;
   readonly claiming: boolean;
   /** Nothing is sent before this time. */
   readonly holdUntil: number | null;
+  /** No item is sent to be run before this time: as many wait as may. */
+  readonly fullUntil: number | null;
   /** Waves of lost units in a row without progress between them. */
   readonly lostStreak: number;
   /** Units with a number under this one belong to the last wave: one dead worker loses all of its units at once. */
@@ -60,13 +76,17 @@ export function initialState(from: Beginning): PaceState {
     pace: initialPace(from.tuning),
     cursor: from.cursor ?? 0,
     ready: EMPTY,
+    checks: EMPTY,
+    suspects: EMPTY,
     inFlight: {},
     recovering: {},
     nextSeq: 1,
     nextDue: from.nextDue ?? null,
     dueNow: false,
+    dueElsewhere: null,
     claiming: false,
     holdUntil: null,
+    fullUntil: null,
     lostStreak: 0,
     lostBelow: 0,
     paused: from.paused ?? false,
@@ -80,10 +100,18 @@ export function initialState(from: Beginning): PaceState {
 }
 
 /** A state as plain JSON with its sets as short texts: what continue-as-new carries. */
-export type EncodedState = Omit<PaceState, 'ready' | 'inFlight' | 'recovering'> & {
+export type EncodedState = Omit<
+  PaceState,
+  'ready' | 'checks' | 'suspects' | 'fullUntil' | 'dueElsewhere' | 'inFlight' | 'recovering'
+> & {
   readonly recovering: Readonly<Record<number, string>>;
   readonly ready: string;
-  readonly inFlight: Readonly<Record<number, { readonly set: string; readonly slots: number }>>;
+  /** Absent, as the next three are, in what the first release carried over. */
+  readonly checks?: string;
+  readonly suspects?: string;
+  readonly fullUntil?: number | null;
+  readonly dueElsewhere?: boolean | null;
+  readonly inFlight: Readonly<Record<number, Omit<InFlight, 'set'> & { readonly set: string }>>;
 };
 
 function mapValues<A, B>(record: Readonly<Record<number, A>>, convert: (value: A) => B): Record<number, B> {
@@ -94,8 +122,10 @@ export function encodeState(state: PaceState): EncodedState {
   return {
     ...state,
     ready: encode(state.ready),
+    checks: encode(state.checks),
+    suspects: encode(state.suspects),
     recovering: mapValues(state.recovering, encode),
-    inFlight: mapValues(state.inFlight, (unit) => ({ set: encode(unit.set), slots: unit.slots })),
+    inFlight: mapValues(state.inFlight, (unit) => ({ ...unit, set: encode(unit.set) })),
   };
 }
 
@@ -103,8 +133,14 @@ export function decodeState(encoded: EncodedState): PaceState {
   return {
     ...encoded,
     ready: decode(encoded.ready),
+    checks: decode(encoded.checks ?? ''),
+    suspects: decode(encoded.suspects ?? ''),
+    fullUntil: encoded.fullUntil ?? null,
+    dueElsewhere: encoded.dueElsewhere ?? null,
+    // The first release forgot it here, and its runs are replayed: finalize finds such items.
+    dueNow: encoded.checks !== undefined && encoded.dueNow,
     recovering: mapValues(encoded.recovering, decode),
-    inFlight: mapValues(encoded.inFlight, (unit) => ({ set: decode(unit.set), slots: unit.slots })),
+    inFlight: mapValues(encoded.inFlight, (unit) => ({ ...unit, set: decode(unit.set) })),
   };
 }
 

@@ -1,16 +1,15 @@
 import { earliest } from '../backoff';
-import { EMPTY, isEmpty, range, size, take, union, type IndexSet } from '../index-set';
-import { learn, slotsPerUnit, unitSize } from '../unit-size';
-import type { PaceCommand, PaceEvent, UnitEnd } from './events';
+import { EMPTY, isEmpty, union, type IndexSet } from '../index-set';
+import { learn } from '../unit-size';
+import { add, claim, claimed, takeBack } from './at-hand';
+import type { Found, PaceCommand, PaceEvent, UnitEnd } from './events';
+import { sendUnits } from './sending';
 import type { InFlight, PaceState } from './state';
 
 export interface Step {
   readonly state: PaceState;
   readonly commands: readonly PaceCommand[];
 }
-
-/** Most items taken out of the store by one claim; bounds the state, since due items may be scattered. */
-export const CLAIM_LIMIT = 2_000;
 
 /** Rounds of finalize after which a job counts as stuck; from then on a round waits `STUCK_HOLD_MS`. */
 export const STUCK_ROUNDS = 2;
@@ -32,7 +31,7 @@ export function step(state: PaceState, event: PaceEvent): Step {
 function apply(state: PaceState, event: PaceEvent): [PaceState, PaceCommand[]] {
   switch (event.type) {
     case 'start':
-      return [{ ...state, dueNow: isDue(state.nextDue, event.now) }, []];
+      return [comeDue(state, event.now), []];
     case 'unit_ended':
       return [unitEnded(state, event.seq, event.end, event.now), []];
     case 'unit_lost':
@@ -42,16 +41,7 @@ function apply(state: PaceState, event: PaceEvent): [PaceState, PaceCommand[]] {
     case 'timer':
       return [timerFired(state, event.now), []];
     case 'claimed':
-      return [
-        {
-          ...state,
-          claiming: false,
-          ready: union(state.ready, event.set),
-          dueNow: event.more,
-          nextDue: earliest(state.nextDue, event.nextDue),
-        },
-        [],
-      ];
+      return [claimed(state, event), []];
     case 'cancel':
       if (state.cancel !== 'none') return [state, []];
       return [{ ...state, cancel: 'asked' }, [{ type: 'cancel_units' }]];
@@ -78,15 +68,33 @@ function unitEnded(state: PaceState, seq: number, end: UnitEnd, now: number): Pa
   const removed = remove(state, seq);
   if (!removed) return state;
   const { unit, rest } = removed;
+  const { run, check, quarantine } = { run: end.handedBack, check: EMPTY, quarantine: EMPTY, ...end.elsewhere };
+  const { slots, lane } = unit;
+  const added = takeBack(state, lane, { run, check, quarantine }, now);
   return {
-    ...state,
+    ...added,
+    // Where a ceiling of waits is met, some of them are this job's.
+    dueElsewhere: end.fullMs === undefined ? added.dueElsewhere : (added.dueElsewhere ?? added.dueNow),
     inFlight: rest,
-    ready: union(state.ready, end.handedBack),
-    nextDue: earliest(state.nextDue, end.nextDue),
-    pace: learn(state.pace, state.tuning, { ran: end.ran, wallMs: end.wallMs, slots: unit.slots }),
+    nextDue: earliest(added.nextDue, end.nextDue),
+    // Checks and lone suspects teach nothing of how long an item takes.
+    pace: lane ? state.pace : learn(state.pace, state.tuning, { ran: end.ran, wallMs: end.wallMs, slots }),
     holdUntil: end.holdMs === undefined ? state.holdUntil : Math.max(state.holdUntil ?? 0, now + end.holdMs),
+    fullUntil: fullUntil(state, lane, end, now),
     lostStreak: end.ran > 0 ? 0 : state.lostStreak,
   };
+}
+
+/** Until when no item is sent to be run, after this end of a unit. A wait that has ended makes room for another. */
+function fullUntil(state: PaceState, lane: InFlight['lane'], end: UnitEnd, now: number): number | null {
+  if (lane === 'check' && !isEmpty(end.handedBack)) return null;
+  return end.fullMs === undefined ? state.fullUntil : Math.max(state.fullUntil ?? 0, now + end.fullMs);
+}
+
+/** Notes whether a due time has passed. */
+function comeDue(state: PaceState, now: number): PaceState {
+  if (!isDue(state.nextDue, now)) return state;
+  return { ...state, dueNow: true, dueElsewhere: state.dueElsewhere === null ? null : true };
 }
 
 function unitLost(state: PaceState, seq: number, now: number): [PaceState, PaceCommand[]] {
@@ -112,31 +120,25 @@ function unitLost(state: PaceState, seq: number, now: number): [PaceState, PaceC
 }
 
 function timerFired(state: PaceState, now: number): PaceState {
-  const due = isDue(state.nextDue, now);
-  return {
+  const next = {
     ...state,
     timer: null,
     holdUntil: isDue(state.holdUntil, now) ? null : state.holdUntil,
-    dueNow: state.dueNow || due,
-    nextDue: due ? null : state.nextDue,
+    fullUntil: isDue(state.fullUntil, now) ? null : state.fullUntil,
   };
+  // The answer to a claim that is under way says nothing of what came due after it was asked.
+  if (state.claiming || !isDue(state.nextDue, now)) return next;
+  return { ...comeDue(next, now), nextDue: null };
 }
 
-function recovered(state: PaceState, seq: number, open: IndexSet, nextDue: number | null): PaceState {
+function recovered(state: PaceState, seq: number, open: Found, nextDue: number | null): PaceState {
   const { [seq]: asked, ...recovering } = state.recovering;
   if (!asked) return state;
   return {
-    ...state,
+    ...add(state, open),
     recovering,
-    ready: union(state.ready, open),
     nextDue: earliest(state.nextDue, nextDue),
   };
-}
-
-/** Items that are not the store's to give: in a unit, about to be, or ahead of the cursor, which will reach them. */
-function inHand(state: PaceState): IndexSet {
-  const sets = [...Object.values(state.inFlight).map((unit) => unit.set), ...Object.values(state.recovering)];
-  return sets.reduce<IndexSet>(union, union(state.ready, range(state.cursor, state.total)));
 }
 
 function finalized(state: PaceState, missing: IndexSet, due: number | null, now: number): [PaceState, PaceCommand[]] {
@@ -165,10 +167,7 @@ function pump(state: PaceState): Step {
   const commands: PaceCommand[] = [];
   let next = state;
   if (!next.paused && next.holdUntil === null) next = sendUnits(next, commands);
-  if (!next.paused && next.dueNow && !next.claiming && size(next.ready) < CLAIM_LIMIT) {
-    next = { ...next, claiming: true };
-    commands.push({ type: 'claim', exclude: inHand(next), limit: CLAIM_LIMIT });
-  }
+  if (!next.paused) next = claim(next, commands);
   if (isIdle(next) && isDone(next)) {
     next = { ...next, finalizing: true };
     commands.push({ type: 'finalize', round: next.finalizeRounds });
@@ -187,7 +186,15 @@ function pumpCancel(state: PaceState): Step {
   if (!isIdle(state)) return { state: next, commands };
   if (state.cancel === 'asked') {
     return {
-      state: { ...next, cancel: 'settling', ready: EMPTY, nextDue: null, dueNow: false },
+      state: {
+        ...next,
+        cancel: 'settling',
+        ready: EMPTY,
+        checks: EMPTY,
+        suspects: EMPTY,
+        nextDue: null,
+        dueNow: false,
+      },
       commands: [...commands, { type: 'settle' }],
     };
   }
@@ -212,33 +219,15 @@ function isIdle(state: PaceState): boolean {
 
 /** Nothing is left to send, now or later. */
 function isDone(state: PaceState): boolean {
-  return state.cursor >= state.total && isEmpty(state.ready) && state.nextDue === null && !state.dueNow;
-}
-
-function sendUnits(state: PaceState, commands: PaceCommand[]): PaceState {
-  let free = state.tuning.window - Object.values(state.inFlight).reduce((sum, unit) => sum + unit.slots, 0);
-  let next = state;
-  for (;;) {
-    const remaining = size(next.ready) + next.total - next.cursor;
-    if (free <= 0 || remaining === 0) return next;
-    const { set, rest, cursor } = cut(next, unitSize(next.pace, next.tuning, remaining));
-    const slots = Math.min(slotsPerUnit(next.tuning), free, size(set));
-    const seq = next.nextSeq;
-    commands.push({ type: 'send', seq, set, slots });
-    next = { ...next, ready: rest, cursor, nextSeq: seq + 1, inFlight: { ...next.inFlight, [seq]: { set, slots } } };
-    free -= slots;
-  }
-}
-
-/** The next `count` items: those that are ready first, then from the cursor. */
-function cut(state: PaceState, count: number): { set: IndexSet; rest: IndexSet; cursor: number } {
-  const { taken, rest } = take(state.ready, count);
-  const cursor = Math.min(state.total, state.cursor + count - size(taken));
-  return { set: union(taken, range(state.cursor, cursor)), rest, cursor };
+  const { cursor, total, ready, checks, suspects, nextDue, dueNow } = state;
+  return cursor >= total && [ready, checks, suspects].every(isEmpty) && nextDue === null && !dueNow;
 }
 
 function setTimer(state: PaceState, commands: PaceCommand[]): Step {
-  const wanted = state.paused ? null : earliest(state.holdUntil, state.dueNow ? null : state.nextDue);
+  const held = earliest(state.holdUntil, state.fullUntil);
+  // What has come due already is claimed when there is room, not at a time.
+  const dueKnown = state.claiming || (state.dueElsewhere ?? state.dueNow);
+  const wanted = state.paused ? null : earliest(held, dueKnown ? null : state.nextDue);
   if (wanted === state.timer) return { state, commands };
   return { state: { ...state, timer: wanted }, commands: [...commands, { type: 'timer', at: wanted }] };
 }

@@ -1,4 +1,4 @@
-import { codedError } from './errors';
+import { codedError } from '../shared/errors';
 
 /**
  * Runs `work` with a signal that aborts with `outer`, or after `ms`. Whichever comes first is what this rejects with:

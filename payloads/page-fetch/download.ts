@@ -1,7 +1,7 @@
 import { fetch, type Response } from 'undici';
 import { Reject } from '../../contract';
-import { networkError } from './errors';
-import { statusError } from './status-error';
+import { networkError } from '../shared/errors';
+import { statusError } from '../shared/status-error';
 import { resolveWebUrl } from './web-url';
 
 const MAX_REDIRECTS = 5;
@@ -74,7 +74,7 @@ export async function download(start: URL, request: Request): Promise<Download> 
   const { url, response } = answer;
   const contentType = response.headers.get('content-type') ?? '';
   const refusal =
-    statusError(response.status, response.headers.get('retry-after'), Date.now()) ??
+    statusError(response.status, response.headers.get('retry-after')) ??
     (HTML.test(contentType) ? undefined : new Reject(`not HTML: ${contentType.slice(0, 100)}`, { code: 'not_html' }));
   if (refusal) {
     await discard(response);

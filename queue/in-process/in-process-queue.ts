@@ -1,12 +1,5 @@
-import type { Activities, Log } from '../../activities';
 import type { JobQueue, JobStart, Notice, Inspection } from '../port';
-import { JobLoop, type LoopClock } from './job-loop';
-
-export interface InProcessOptions {
-  readonly activities: Activities;
-  readonly clock: LoopClock;
-  readonly log: Log;
-}
+import { JobLoop, type LoopOptions } from './job-loop';
 
 /**
  * Jobs in this process, with no server: for development, tests and one-off runs. What a job has done is in the store
@@ -16,7 +9,7 @@ export class InProcessQueue implements JobQueue {
   readonly kind = 'in-process';
   private readonly loops = new Map<string, { generation: number; loop: JobLoop; failed: boolean }>();
 
-  constructor(private readonly options: InProcessOptions) {}
+  constructor(private readonly options: LoopOptions) {}
 
   start(job: JobStart): Promise<void> {
     const known = this.loops.get(job.jobId);

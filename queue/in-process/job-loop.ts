@@ -1,7 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { Activities, JobRef, Log } from '../../activities';
 import { decode, encode } from '../../model/index-set';
-import { PaceInterpreter, initialState, type PaceEffects, type UnitEnd } from '../../model/pace';
+import {
+  PaceInterpreter,
+  initialState,
+  toEnd,
+  toFound,
+  type PaceEffects,
+  type PaceState,
+  type UnitEnd,
+} from '../../model/pace';
 import { StoreUnavailable } from '../../store';
 import type { JobStart, Notice } from '../port';
 
@@ -16,6 +24,8 @@ export interface LoopOptions {
   readonly activities: Activities;
   readonly clock: LoopClock;
   readonly log: Log;
+  /** Told of a job's state after every event; for whoever measures or simulates. */
+  readonly observe?: (state: PaceState) => void;
 }
 
 /** A store that is away is asked again after this long, ms. */
@@ -89,16 +99,18 @@ export class JobLoop {
     const { ref } = this;
     return {
       now: () => clock.now(),
-      send: ({ seq, set, slots }) => this.send({ ...ref, seq, set: encode(set), slots }),
+      send: ({ seq, set, slots, lane }) =>
+        this.send({ ...ref, seq, set: encode(set), slots, ...(lane !== 'run' && { lane }) }),
       cancelUnits: () => this.unitStop.abort(),
       recover: async (seq, set) => {
-        const { open, nextDue } = await this.patiently(() => activities.recover({ ...ref, seq, set: encode(set) }));
-        return { open: decode(open), nextDue };
+        const lost = { ...ref, seq, set: encode(set) };
+        const { open, nextDue, ...others } = await this.patiently(() => activities.recover(lost));
+        return { open: toFound(open, others), nextDue };
       },
       claim: async (exclude, limit) => {
         const input = { ...ref, exclude: encode(exclude), limit };
-        const { set, more, nextDue } = await this.patiently(() => activities.claimDue(input));
-        return { set: decode(set), more, nextDue };
+        const { set, more, nextDue, ...others } = await this.patiently(() => activities.claimDue(input));
+        return { due: toFound(set, others), more, nextDue };
       },
       settle: () => this.patiently(() => activities.settle(ref)),
       finalize: async (round) => {
@@ -110,7 +122,10 @@ export class JobLoop {
         this.clearTimer?.();
         this.clearTimer = at === null ? undefined : clock.after(Math.max(1, at - clock.now()), fire);
       },
-      changed: () => this.check(),
+      changed: (state) => {
+        this.options.observe?.(state);
+        this.check();
+      },
     };
   }
 
@@ -119,8 +134,7 @@ export class JobLoop {
     const running = this.options.activities.runUnit(input, delivery);
     this.units.add(running);
     try {
-      const { handedBack, ...rest } = await this.unlessStopped(running);
-      return { ...rest, handedBack: decode(handedBack) };
+      return toEnd(await this.unlessStopped(running));
     } catch (error) {
       this.options.log.warn({ err: error, job: input.jobId, seq: input.seq }, 'a unit was lost');
       throw error;

@@ -1,4 +1,5 @@
 import type { Log } from '../../activities';
+import { isEmpty } from '../../model/index-set';
 import type { JobRecord } from '../../store';
 import { WORKER_SILENT_MS, closeCancelled, liveWorkers, startJob, type Lifecycle } from '../lifecycle';
 import { QueueUnavailable } from '../port';
@@ -56,15 +57,29 @@ async function lookAt(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
     return store.touch(job.no);
   }
   if (status === 'terminated') return closeTerminated(lifecycle, job);
-  if (job.cancel) return closeCancelled(lifecycle, job);
+  if (job.cancel) return settleOrClose(lifecycle, job);
+  await startAgain(lifecycle, job, `its workflow is gone (${status}): going on from the store`);
+}
+
+async function startAgain(lifecycle: Lifecycle, job: JobRecord, why: string): Promise<void> {
+  const { store } = lifecycle;
   if (!(await store.nextGeneration(job.no, job.generation))) return;
-  await note(
-    lifecycle,
-    job,
-    `its workflow is gone (${status}): going on from the store as generation ${job.generation + 1}`,
-  );
+  await note(lifecycle, job, `${why} as generation ${job.generation + 1}`);
   const next = await store.jobByNo(job.no);
   if (next) await startJob(lifecycle, next);
+}
+
+/** A cancelled job without a workflow: only a worker can ask its vendors about what is open with them. */
+async function settleOrClose(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
+  if ((await liveWorkers(lifecycle)) > 0 && (await isOpenWithVendors(lifecycle, job))) {
+    return startAgain(lifecycle, job, 'its workflow is gone, and it has calls or waits open: settling its cancel');
+  }
+  return closeCancelled(lifecycle, job);
+}
+
+async function isOpenWithVendors({ store }: Lifecycle, job: JobRecord): Promise<boolean> {
+  if (!isEmpty(await store.openIntents(job.no))) return true;
+  return (await store.openWaitsOf(job.no, { after: -1, limit: 1 })).length > 0;
 }
 
 /** A person terminated the workflow: that is a cancel. Units that still run hear of it by the row, and may finish. */
@@ -74,7 +89,7 @@ async function closeTerminated(lifecycle: Lifecycle, job: JobRecord): Promise<vo
   const alive = new Set((await store.workers(now() - WORKER_SILENT_MS)).map((worker) => worker.id));
   const finishing = (await store.unitWorkers(job.no)).some((worker) => alive.has(worker));
   if (finishing && cancel && now() - cancel.at < WORKER_SILENT_MS) return;
-  await closeCancelled(lifecycle, job);
+  await settleOrClose(lifecycle, job);
 }
 
 async function note({ store }: Lifecycle, job: JobRecord, message: string): Promise<void> {

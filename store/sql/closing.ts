@@ -3,6 +3,7 @@ import { fromIndexes } from '../../model/index-set';
 import { STUCK_ROUNDS } from '../../model/pace';
 import { JOB_TRANSITIONS, endState, type JobState, type Outcome, type OutcomeCounts } from '../../model/states';
 import type { Statement, Units } from '../port';
+import { endCancelled } from './cancelling';
 import type { Database, SqlDialect } from './dialect';
 import { addLogLines } from './jobs';
 import { SCAN_CHUNK, earliestDue, findOpen } from './scan';
@@ -11,42 +12,10 @@ import { SCAN_CHUNK, earliestDue, findOpen } from './scan';
 const MISSING_LIMIT = 1_000;
 
 /** The store's part in ending a job. */
-export function createClosing(dialect: SqlDialect, now: () => number): Pick<Units, 'endOpenItems' | 'finalize'> {
+export function createClosing(dialect: SqlDialect, now: () => number): Pick<Units, 'endCancelled' | 'finalize'> {
   const { read, write } = dialect;
   return {
-    endOpenItems: async (no, outcome, body) => {
-      const items = await read((db) =>
-        db.selectFrom('jobs').select('items').where('no', '=', no).executeTakeFirstOrThrow(),
-      );
-      let ended = 0;
-      for (let lo = 0; lo < items.items; lo += SCAN_CHUNK) {
-        ended += await write(async (trx) => {
-          const inserted = await sql`
-            insert into outcomes (job_no, idx, outcome, attempts, body, at)
-            select i.job_no, i.idx, ${outcome}, coalesce(p.attempts, 0), ${JSON.stringify(body)}, ${now()}
-            from items i
-            left join outcomes o on o.job_no = i.job_no and o.idx = i.idx
-            left join parked p on p.job_no = i.job_no and p.idx = i.idx
-            where i.job_no = ${no} and i.idx >= ${lo} and i.idx < ${lo + SCAN_CHUNK} and o.idx is null`.execute(trx);
-          const count = Number(inserted.numAffectedRows);
-          if (count > 0) {
-            await trx
-              .updateTable('jobs')
-              .set((eb) => ({ [outcome]: eb(outcome, '+', count), touched_at: now() }))
-              .where('no', '=', no)
-              .execute();
-          }
-          await trx
-            .deleteFrom('parked')
-            .where('job_no', '=', no)
-            .where('idx', '>=', lo)
-            .where('idx', '<', lo + SCAN_CHUNK)
-            .execute();
-          return count;
-        });
-      }
-      return ended;
-    },
+    endCancelled: (no) => endCancelled(dialect, no, now),
 
     finalize: async (no, round) => {
       const job = await read((db) =>
@@ -119,8 +88,10 @@ async function closeJob(trx: Database, no: number, account: Omit<Statement, 'usa
     const row = await trx.selectFrom('jobs').select('state').where('no', '=', no).executeTakeFirstOrThrow();
     return row.state as JobState;
   }
-  await trx.deleteFrom('units').where('job_no', '=', no).execute();
-  await trx.deleteFrom('parked').where('job_no', '=', no).execute();
+  // The journal stays: a job that retries this one inherits it. A wait left here would hold a place for ever.
+  for (const table of ['units', 'parked', 'waits', 'batches'] as const) {
+    await trx.deleteFrom(table).where('job_no', '=', no).execute();
+  }
   await addLogLines(trx, no, at, [{ level: 'info', source: 'runner', message: `closed as ${state}` }]);
   return state;
 }

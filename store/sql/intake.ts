@@ -140,6 +140,11 @@ async function insertJob(trx: Database, no: number, job: NewJob, at: number): Pr
       payload_log_lines: 0,
       idempotency_key: job.idempotency?.key ?? null,
       body_hash: job.idempotency?.bodyHash ?? null,
+      root_no: no,
+      cancel_running: 0,
+      cancel_stopped: 0,
+      vendor_cancels_sent: 0,
+      vendor_cancels_failed: 0,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -176,9 +181,26 @@ async function dropChunk(trx: Database, no: number): Promise<boolean> {
     delete from usage where (root_no, item_id, key) in
       (select root_no, item_id, key from usage where job_no = ${no} limit ${DROP_CHUNK})`.execute(trx);
   if (Number(usage.numAffectedRows) === DROP_CHUNK) return true;
+  if (await dropJournal(trx, no)) return true;
   for (const table of ['units', 'job_log', 'job_labels'] as const) {
     await trx.deleteFrom(table).where('job_no', '=', no).execute();
   }
   await trx.deleteFrom('uploads').where('no', '=', no).execute();
   return false;
+}
+
+/** Removes some of the journal that the job had with others, once none of them is left; whether there is more. */
+async function dropJournal(trx: Database, no: number): Promise<boolean> {
+  const { root_no: root } = await trx
+    .selectFrom('uploads')
+    .select('root_no')
+    .where('no', '=', no)
+    .executeTakeFirstOrThrow();
+  if (root === null) return false;
+  const heir = await trx.selectFrom('jobs').select('no').where('root_no', '=', root).limit(1).executeTakeFirst();
+  if (heir) return false;
+  const dropped = await sql`
+    delete from journal where (root_no, subject, call) in
+      (select root_no, subject, call from journal where root_no = ${root} limit ${DROP_CHUNK})`.execute(trx);
+  return Number(dropped.numAffectedRows) === DROP_CHUNK;
 }

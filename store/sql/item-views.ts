@@ -1,6 +1,6 @@
 import { sql, type SelectQueryBuilder } from 'kysely';
 import type { Outcome } from '../../model/states';
-import type { ErrorInfo, ItemProgress, ItemState, ItemView, JobRecord, OutcomeBody } from '../port';
+import type { ErrorInfo, ItemProgress, ItemState, ItemView, JobRecord, OutcomeBody, ParkKind } from '../port';
 import type { Database } from './dialect';
 
 function selectViews(db: Database, jobNo: number) {
@@ -50,7 +50,30 @@ export async function itemViews(
     const entries = Object.entries(JSON.parse(unit.progress ?? '{}') as Record<string, ItemProgress>);
     for (const [index, value] of entries) progress.set(Number(index), value);
   }
-  return rows.map((row) => toView(row, progress.get(row.idx) ?? null));
+  const waits = await openWaits(
+    db,
+    job.no,
+    rows.filter((row) => row.outcome === null).map((row) => row.idx),
+  );
+  return rows.map((row) => toView(row, progress.get(row.idx) ?? null, waits.get(row.idx) ?? null));
+}
+
+/** What the items of a page wait for. A page is one stretch of the job, so a range finds them. */
+async function openWaits(
+  db: Database,
+  jobNo: number,
+  open: readonly number[],
+): Promise<Map<number, NonNullable<ItemView['wait']>>> {
+  if (open.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('waits')
+    .select(['idx', 'name', 'remote_id', 'since'])
+    .where('job_no', '=', jobNo)
+    .where('idx', '>=', open[0]!)
+    .where('idx', '<=', open[open.length - 1]!)
+    .where('answered', '=', sql.lit(0))
+    .execute();
+  return new Map(rows.map((row) => [row.idx, { name: row.name, remoteId: row.remote_id, since: Number(row.since) }]));
 }
 
 /** Indexes of the next items with an outcome. All but the usual one have an index that tells them at once. */
@@ -66,14 +89,15 @@ export function withOutcome(db: Database, jobNo: number, outcome: Outcome, page:
   return outcome === 'succeeded' ? query : query.where('outcome', '<>', sql.lit('succeeded'));
 }
 
-function toView(row: ViewRow, progress: ItemProgress | null): ItemView {
+function toView(row: ViewRow, progress: ItemProgress | null, wait: ItemView['wait']): ItemView {
   const parked =
     row.due === null || row.outcome !== null
       ? null
       : {
+          kind: row.kind as ParkKind,
           due: Number(row.due),
           deferrals: row.deferrals ?? 0,
-          error: row.error === null ? null : (JSON.parse(row.error) as ErrorInfo),
+          error: row.error === null ? null : (JSON.parse(row.error) as ErrorInfo | null),
         };
   return {
     index: row.idx,
@@ -83,6 +107,7 @@ function toView(row: ViewRow, progress: ItemProgress | null): ItemView {
     body: row.body === null ? null : (JSON.parse(row.body) as OutcomeBody),
     finishedAt: row.at === null ? null : Number(row.at),
     parked,
+    wait,
     progress: row.outcome === null ? progress : null,
   };
 }

@@ -65,18 +65,31 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
     counts: (job) => read((db) => countItems(db, job)),
 
     requestCancel: (no, by) =>
-      change(no, 'cancel', { state: 'cancelling', paused: 0, cancel_at: now(), cancel_by: printable(by) }),
+      change(no, 'cancel', {
+        state: 'cancelling',
+        paused: 0,
+        cancel_at: now(),
+        cancel_by: printable(by),
+        cancel_running: sql`(select coalesce(sum(running), 0) from units where job_no = ${no} and closed = 0)`,
+      }),
     pause: (no) => change(no, 'pause', { state: 'paused', paused: 1 }),
     resume: (no) => change(no, 'resume', { state: 'running', paused: 0 }),
 
     deleteJob: (no) =>
       write(async (trx) => {
-        const row = await trx.selectFrom('jobs').select(['state', 'tenant']).where('no', '=', no).executeTakeFirst();
+        const row = await trx
+          .selectFrom('jobs')
+          .select(['state', 'tenant', 'root_no'])
+          .where('no', '=', no)
+          .executeTakeFirst();
         if (!row) return true;
         if (!isTerminal(row.state as JobState)) return false;
         await trx.deleteFrom('jobs').where('no', '=', no).execute();
         // What is left is an upload that nobody will seal: the sweep drops its rows, however many, in small steps.
-        await trx.insertInto('uploads').values({ no, tenant: row.tenant, items: DROPPED, touched_at: 0 }).execute();
+        await trx
+          .insertInto('uploads')
+          .values({ no, tenant: row.tenant, items: DROPPED, touched_at: 0, root_no: row.root_no })
+          .execute();
         return true;
       }),
 
@@ -112,6 +125,22 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
 
     appendLog: (no, line) => write((trx) => addLogLines(trx, no, now(), [line])),
   };
+}
+
+/** Adds to what a cancel's receipt says of vendors. */
+export async function addVendorCancels(
+  trx: Database,
+  no: number,
+  { sent, failed }: { readonly sent: number; readonly failed: number },
+): Promise<void> {
+  await trx
+    .updateTable('jobs')
+    .set((eb) => ({
+      vendor_cancels_sent: eb('vendor_cancels_sent', '+', sent),
+      vendor_cancels_failed: eb('vendor_cancels_failed', '+', failed),
+    }))
+    .where('no', '=', no)
+    .execute();
 }
 
 /** Adds lines to a job's log, cut to what a person would read. */

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
+import type { ItemHistory } from '../../model/attempts';
 import type { Plan } from '../../model/plan';
 import type { JobState } from '../../model/states';
-import type { JobRecord, Statement } from '../port';
+import type { CancelReceipt, JobRecord, Statement } from '../port';
 import type { Schema } from './schema';
 
 export type JobRow = Selectable<Schema['jobs']>;
@@ -18,6 +19,7 @@ export function toJob(row: JobRow): JobRecord {
     tenant: row.tenant,
     caller: row.caller,
     capability: row.capability,
+    rootNo: Number(row.root_no),
     params: JSON.parse(row.params) as unknown,
     labels: JSON.parse(row.labels) as Record<string, string>,
     plan: JSON.parse(row.plan) as Plan,
@@ -35,8 +37,36 @@ export function toJob(row: JobRow): JobRecord {
     workflowStartedAt: optional(row.workflow_started_at),
     startedAt: optional(row.started_at),
     finishedAt: optional(row.finished_at),
-    cancel: row.cancel_at === null ? null : { at: Number(row.cancel_at), by: row.cancel_by ?? '' },
+    cancel: toReceipt(row),
     finalizeRounds: row.finalize_rounds,
     statement: row.statement === null ? null : (JSON.parse(row.statement) as Statement),
+  };
+}
+
+function toReceipt(row: JobRow): CancelReceipt | null {
+  if (row.cancel_at === null) return null;
+  return {
+    at: Number(row.cancel_at),
+    by: row.cancel_by ?? '',
+    running: row.cancel_running,
+    stopped: row.cancel_stopped,
+    vendorCancels: { sent: row.vendor_cancels_sent, failed: row.vendor_cancels_failed },
+  };
+}
+
+/** The columns of `parked` that hold an item's history; null where it is not parked. */
+export interface HistoryRow {
+  readonly attempts: number | null;
+  readonly deferrals: number | null;
+  readonly deferred_since: number | null;
+  readonly returns: number | null;
+}
+
+export function toHistory(row: HistoryRow): ItemHistory {
+  return {
+    attempts: row.attempts ?? 0,
+    deferrals: row.deferrals ?? 0,
+    deferredSince: optional(row.deferred_since),
+    returns: row.returns ?? 0,
   };
 }

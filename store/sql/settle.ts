@@ -1,28 +1,35 @@
 import { sql } from 'kysely';
 import { OUTCOMES } from '../../model/states';
-import type { Fence, ItemProgress, ParkedItem, SettledItem, UnitFlush, UsageEvent } from '../port';
+import type { ItemProgress, SettledItem, UnitFlush, UsageEvent } from '../port';
 import type { Database, SqlDialect } from './dialect';
-import { addLogLines } from './jobs';
+import { passesFence } from './fence';
+import { addLogLines, addVendorCancels } from './jobs';
+import { giveBack, park } from './parking';
+import { endWaits, noteChecks } from './waits';
 
 /** Lines that a job's payload may leave in its log; what is over is in the worker's log only. */
 const MAX_PAYLOAD_LOG_LINES = 1_000;
 
 /**
  * Writes what a unit's attempts led to since its last flush, within the caller's transaction.
- * @returns false when the fence refused it; its usage was taken all the same, since what was used was used.
+ * @returns false when the fence refused it; its usage and its requests to vendors were taken all the same: they are facts.
  */
 export async function settleFlush(dialect: SqlDialect, trx: Database, flush: UnitFlush, at: number): Promise<boolean> {
   const { fence } = flush;
   await addUsage(dialect, trx, fence.jobNo, flush.usage, at);
+  if (flush.vendorCancels) await addVendorCancels(trx, fence.jobNo, flush.vendorCancels);
   if (!(await passesFence(trx, fence))) return false;
   const ended = await addOutcomes(dialect, trx, fence.jobNo, flush.settled, at);
   await park(dialect, trx, fence.jobNo, flush.parked);
+  if (flush.checked) await noteChecks(dialect, trx, fence.jobNo, flush.checked, at);
+  if (flush.returned) await giveBack(dialect, trx, fence.jobNo, flush.returned, at);
   await addPayloadLog(trx, fence.jobNo, flush, at);
   await trx
     .updateTable('jobs')
     .set((eb) => ({
       touched_at: at,
       ...(flush.doubtful && { suspect: 1 }),
+      ...(flush.stopped && { cancel_stopped: eb('cancel_stopped', '+', flush.stopped) }),
       succeeded: eb('succeeded', '+', ended.succeeded),
       failed: eb('failed', '+', ended.failed),
       needs_review: eb('needs_review', '+', ended.needs_review),
@@ -48,22 +55,6 @@ function progressText(progress: Readonly<Record<number, ItemProgress>>): string 
   return Object.keys(progress).length === 0 ? null : JSON.stringify(progress);
 }
 
-async function passesFence(trx: Database, fence: Fence): Promise<boolean> {
-  const row = await trx
-    .selectFrom('units')
-    .innerJoin('jobs', 'jobs.no', 'units.job_no')
-    .select('units.seq')
-    .where('units.job_no', '=', fence.jobNo)
-    .where('units.generation', '=', fence.generation)
-    .where('units.seq', '=', fence.seq)
-    .where('units.delivery', '=', fence.delivery)
-    .where('units.closed', '=', 0)
-    .where('jobs.generation', '=', fence.generation)
-    .where('jobs.finished_at', 'is', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 async function addUsage(
   dialect: SqlDialect,
   trx: Database,
@@ -76,8 +67,10 @@ async function addUsage(
   const rows = usage.map((event) => [event.itemId, event.key, event.name, event.quantity]);
   await sql`
     insert into usage (root_no, item_id, key, name, quantity, job_no, at)
-    select ${no}, ${column(0, 'text')}, ${column(1, 'text')}, ${column(2, 'text')}, ${column(3, 'real')}, ${no}, ${at}
-    from ${from(rows)} where true on conflict do nothing`.execute(trx);
+    select jobs.root_no, r.item_id, r.key, r.name, r.quantity, jobs.no, ${at}
+    from (select ${column(0, 'text')} as item_id, ${column(1, 'text')} as key, ${column(2, 'text')} as name,
+      ${column(3, 'real')} as quantity from ${from(rows)}) as r
+    cross join jobs where jobs.no = ${no} on conflict do nothing`.execute(trx);
 }
 
 /** Creates outcomes that do not exist yet; how many of each kind were created. */
@@ -106,31 +99,9 @@ async function addOutcomes(
     await sql`
       delete from parked where job_no = ${no} and idx in
         (select ${column(0, 'integer')} from ${from(rows)})`.execute(trx);
+    await endWaits(dialect, trx, no, settled);
   }
   return created;
-}
-
-async function park(dialect: SqlDialect, trx: Database, no: number, parked: readonly ParkedItem[]): Promise<void> {
-  if (parked.length === 0) return;
-  const { column, from } = dialect;
-  const rows = parked.map(({ index, kind, due, history, error }) => [
-    index,
-    kind,
-    due,
-    history.attempts,
-    history.deferrals,
-    history.deferredSince,
-    JSON.stringify(error),
-  ]);
-  const idx = column(0, 'integer');
-  await sql`
-    insert into parked (job_no, idx, kind, due, attempts, deferrals, deferred_since, error)
-    select ${no}, ${idx}, ${column(1, 'text')}, ${column(2, 'integer')}, ${column(3, 'integer')},
-      ${column(4, 'integer')}, ${column(5, 'integer')}, ${column(6, 'text')}
-    from ${from(rows)}
-    where not exists (select 1 from outcomes o where o.job_no = ${no} and o.idx = ${idx})
-    on conflict (job_no, idx) do update set kind = excluded.kind, due = excluded.due, attempts = excluded.attempts,
-      deferrals = excluded.deferrals, deferred_since = excluded.deferred_since, error = excluded.error`.execute(trx);
 }
 
 async function addPayloadLog(trx: Database, no: number, flush: UnitFlush, at: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { SqlDialect } from './dialect';
 import { createFleet } from './fleet';
 import { createIntake } from './intake';
 import { createJobs } from './jobs';
+import { createJournal } from './journal';
 import { migrate } from './migrations';
 import { createUnits } from './units';
 
@@ -14,6 +15,7 @@ export async function createSqlStore(dialect: SqlDialect, now: () => number, new
     ...createIntake(dialect, now),
     ...createJobs(dialect, now),
     ...createUnits(dialect, now),
+    ...createJournal(dialect, now),
     ...createFleet(dialect, now),
     onChange: (listener) => dialect.onChange(listener),
     check: () => dialect.read(async (db) => void (await db.selectFrom('meta').select('key').limit(1).execute())),

@@ -54,7 +54,10 @@ describe('real processes, killed in the middle of a job', () => {
     expect(Math.max(...runs.values())).toBeLessThanOrEqual(2);
   });
 
-  it('a worker gets SIGTERM: it hands back what it has not started, loses no attempt, and exits in time', async () => {
+  it.each([
+    ['a supervisor gets SIGTERM', false],
+    ['a supervisor and its worker get SIGTERM, as from a service manager', true],
+  ])('%s: what is not started is handed back, no attempt lost, and it exits in time', async (_, both) => {
     await service.startApi();
     const first = await service.startWorker();
     const { id } = await service.submit(
@@ -63,6 +66,7 @@ describe('real processes, killed in the middle of a job', () => {
     );
     await service.until(id, (job) => job.counts.succeeded >= 100);
     const toldAt = Date.now();
+    if (both) first.crash('SIGTERM');
     first.kill('SIGTERM');
     expect(await first.exited).toEqual({ code: 0, signal: null });
     expect(Date.now() - toldAt).toBeLessThan(10_000);

@@ -16,6 +16,14 @@ export interface Proc {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** A worker: its supervisor, and the worker proper below that. */
+export interface WorkerProc extends Proc {
+  /** Of the worker proper; another one after a restart. */
+  readonly workerPid: number;
+  /** Ends the worker proper alone. `kill` of SIGKILL ends all of it at once, as when the machine died. */
+  crash(signal?: NodeJS.Signals): void;
+}
+
 /** API and workers as real processes, on a folder of their own. */
 export class Service {
   readonly folder = mkdtempSync(join(tmpdir(), 'itemwise-chaos-'));
@@ -27,16 +35,40 @@ export class Service {
   constructor(private readonly env: Record<string, string>) {}
 
   async startApi(): Promise<Proc> {
-    const api = await this.start('api');
+    const api = this.keep(await this.launch('api'));
     this.url = (JSON.parse(api.firstLine) as { listening: string }).listening;
     return api;
   }
 
-  startWorker(): Promise<Proc> {
-    return this.start('worker');
+  async startWorker(env: Record<string, string> = {}): Promise<WorkerProc> {
+    let workerPid = 0;
+    const supervisor = await this.launch('worker', env, (line) => {
+      if (line.startsWith('{"working":')) workerPid = (JSON.parse(line) as { pid: number }).pid;
+    });
+    return this.keep({
+      ...supervisor,
+      get workerPid() {
+        return workerPid;
+      },
+      crash: (signal = 'SIGKILL') => process.kill(workerPid, signal),
+      kill: (signal) => {
+        supervisor.kill(signal);
+        if (signal === 'SIGKILL') killGroup(workerPid);
+      },
+    });
   }
 
-  private async start(role: 'api' | 'worker'): Promise<Proc> {
+  private keep<P extends Proc>(proc: P): P {
+    this.processes.add(proc);
+    void proc.exited.then(() => this.processes.delete(proc));
+    return proc;
+  }
+
+  private async launch(
+    role: 'api' | 'worker',
+    env: Record<string, string> = {},
+    onLine: (line: string) => void = () => undefined,
+  ): Promise<Proc> {
     const child: ChildProcess = spawn(process.execPath, [CLI, role], {
       env: {
         ...process.env,
@@ -46,7 +78,11 @@ export class Service {
         ITEMWISE_LOG_LEVEL: 'error',
         ITEMWISE_SWEEP_EVERY: '1s',
         TEST_LEDGER: this.ledger,
+        // What a process leaves behind that is killed with all others goes with the folder.
+        TMPDIR: this.folder,
+        TEST_MARKS: this.folder,
         ...this.env,
+        ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -54,13 +90,13 @@ export class Service {
       child.once('exit', (code, signal) => resolve({ code, signal })),
     );
     const firstLine = await new Promise<string>((resolve, reject) => {
-      createInterface({ input: child.stdout! }).once('line', resolve);
+      createInterface({ input: child.stdout! }).on('line', (line) => {
+        onLine(line);
+        resolve(line);
+      });
       child.once('exit', (code) => reject(new Error(`the ${role} ended with ${code} before it was ready`)));
     });
-    const proc: Proc = { pid: child.pid!, firstLine, exited, kill: (signal) => void child.kill(signal) };
-    this.processes.add(proc);
-    void exited.then(() => this.processes.delete(proc));
-    return proc;
+    return { pid: child.pid!, firstLine, exited, kill: (signal) => void child.kill(signal) };
   }
 
   async submit(capability: string, inputs: readonly object[]): Promise<JobJson> {
@@ -121,5 +157,14 @@ export class Service {
     for (const proc of left) proc.kill('SIGKILL');
     await Promise.all(left.map((proc) => proc.exited));
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The worker proper leads a group: with it goes what it has started itself. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
   }
 }

@@ -9,7 +9,15 @@ import {
 import { createRegistry, type Payload } from '../../contract';
 import { encode, fromIndexes, range } from '../../model/index-set';
 import type { Plan } from '../../model/plan';
-import { openStore, type ItemView, type JobRecord, type LogLine, type Store, type UnitFlush } from '../../store';
+import {
+  openStore,
+  type ItemView,
+  type JobRecord,
+  type JournalWrite,
+  type LogLine,
+  type Store,
+  type UnitFlush,
+} from '../../store';
 import { FakeClock } from './fake-clock';
 
 export const SETTINGS: UnitSettings = { unitBudgetMs: 60_000, heartbeatMs: 2_000, shutdownGraceMs: 10_000 };
@@ -25,9 +33,10 @@ export interface WorkerLine {
 export interface Faults {
   settle?: (flushes: readonly UnitFlush[]) => unknown;
   inputs?: () => unknown;
+  journal?: (writes: readonly JournalWrite[]) => unknown;
 }
 
-export type UnitOptions = Partial<Pick<UnitInput, 'seq' | 'slots' | 'generation'>> & {
+export type UnitOptions = Partial<Pick<UnitInput, 'seq' | 'slots' | 'generation' | 'lane'>> & {
   readonly indexes?: readonly number[];
   readonly stop?: AbortSignal;
   readonly heartbeat?: () => void;
@@ -38,6 +47,8 @@ export class UnitRig {
   readonly lines: WorkerLine[] = [];
   /** All that was offered to the store, in order, with the store's answer. */
   readonly flushes: { flush: UnitFlush; accepted: boolean }[] = [];
+  /** All that was offered to the journal, in order. */
+  readonly journaled: JournalWrite[] = [];
   readonly faults: Faults = {};
   readonly draining = new AbortController();
   readonly activities: Activities;
@@ -124,6 +135,11 @@ export class UnitRig {
       inputs: async (...args) => {
         await this.faults.inputs?.();
         return store.inputs(...args);
+      },
+      journal: async (writes) => {
+        await this.faults.journal?.(writes);
+        this.journaled.push(...writes);
+        return store.journal(writes);
       },
       settle: async (flushes) => {
         await this.faults.settle?.(flushes);

@@ -6,9 +6,11 @@ import {
   all,
   attempted,
   eachWithStore,
+  endAll,
   ended,
   finishAll,
   flush,
+  found,
   newItems,
   openUnit,
   parked,
@@ -42,21 +44,20 @@ function endingOpenItems(open: Open): void {
           parked(index, clock.now + 1, { history: attempted(7) }),
         ),
       });
-      const body = { error: { code: 'cancelled', message: 'the job was cancelled \0' } };
       const ending = clock.now + 5;
       clock.now = ending;
-      expect(await store.endOpenItems(job.no, 'skipped', body)).toBe(23_000);
+      expect(await store.endCancelled(job.no)).toEqual({ skipped: 23_000, unknown: 0 });
       expect(await store.counts(job)).toMatchObject({ succeeded: 2_000, skipped: 23_000, pending: 0, waiting: 0 });
       expect(await store.item(job, 'item-12')).toMatchObject({
         state: 'skipped',
         attempts: 7,
-        body,
+        body: { reason: 'cancelled' },
         finishedAt: ending,
       });
       expect(await store.item(job, 'item-13')).toMatchObject({ state: 'skipped', attempts: 0, parked: null });
       expect(await store.item(job, 'item-9998')).toMatchObject({ state: 'succeeded', attempts: 2 });
-      expect(await store.due(job.no, [], 5)).toEqual({ set: [], more: false, nextDue: null });
-      expect(await store.endOpenItems(job.no, 'failed', {})).toBe(0);
+      expect(await store.due(job.no, [], 5)).toEqual({ due: found({}), more: false, nextDue: null });
+      expect(await store.endCancelled(job.no)).toEqual({ skipped: 0, unknown: 0 });
       expect(await store.finalize(job.no, 0)).toEqual({ state: 'cancelled' });
       const { statement } = await reread(store, job);
       expect(statement).toMatchObject({ items: 25_000, attempts: 2 * 2_000 + 5 * 7 });
@@ -67,8 +68,8 @@ function endingOpenItems(open: Open): void {
   it('does not touch another job', async () => {
     const { store } = world;
     const [job, other] = [await submit(store, 3), await submit(store, 3)];
-    await store.endOpenItems(job.no, 'failed', {});
-    expect(await store.counts(other)).toMatchObject({ pending: 3, failed: 0 });
+    await store.endCancelled(job.no);
+    expect(await store.counts(other)).toMatchObject({ pending: 3, skipped: 0 });
   });
 
   it('lets a unit in flight keep what it settled first, and settle nothing after', async () => {
@@ -76,7 +77,7 @@ function endingOpenItems(open: Open): void {
     const job = await submit(store, 4);
     const unit = await openUnit(store, job, 1);
     await store.settle([flush(unit, { settled: ended('succeeded', [0]) })]);
-    expect(await store.endOpenItems(job.no, 'skipped', {})).toBe(3);
+    expect(await store.endCancelled(job.no)).toEqual({ skipped: 3, unknown: 0 });
     expect(await store.settle([flush(unit, { settled: ended('succeeded', [0, 1]) })])).toEqual([true]);
     expect(await store.counts(job)).toMatchObject({ succeeded: 1, skipped: 3 });
   });
@@ -192,10 +193,10 @@ function statements(open: Open): void {
     const closed = await reread(store, job);
     clock.now += 1_000;
     expect(await store.finalize(job.no, 3)).toEqual({ state: 'failed' });
-    expect(await store.endOpenItems(job.no, 'succeeded', {})).toBe(0);
+    expect(await store.endCancelled(job.no)).toEqual({ skipped: 0, unknown: 0 });
     expect(await store.nextGeneration(job.no, 1)).toBe(false);
     await store.workflowStarted(job.no, 1);
-    expect(await store.openItems(job.no, all(job))).toEqual({ open: [], nextDue: null });
+    expect(await store.openItems(job.no, all(job), 'run')).toMatchObject({ open: [], nextDue: null });
     expect(await reread(store, job)).toEqual(closed);
   });
 }
@@ -207,7 +208,7 @@ function races(open: Open): void {
     const { store } = world;
     const other = await world.reopen();
     const job = await submit(store, 50);
-    await store.endOpenItems(job.no, 'succeeded', {});
+    await endAll(store, job, 'succeeded');
     const closed = await Promise.all([store, other, store, other].map((each) => each.finalize(job.no, 0)));
     expect(closed).toEqual(closed.map(() => ({ state: 'succeeded' })));
     const lines = await store.log(job.no, { after: 0, limit: 10 });
@@ -218,11 +219,8 @@ function races(open: Open): void {
     const { store } = world;
     const other = await world.reopen();
     const job = await submit(store, 500);
-    const counts = await Promise.all([
-      store.endOpenItems(job.no, 'skipped', {}),
-      other.endOpenItems(job.no, 'failed', {}),
-    ]);
-    expect(counts[0] + counts[1]).toBe(500);
-    expect(await store.counts(job)).toMatchObject({ skipped: counts[0], failed: counts[1], pending: 0 });
+    const [{ skipped }, failed] = await Promise.all([store.endCancelled(job.no), endAll(other, job, 'failed')]);
+    expect(skipped + failed).toBe(500);
+    expect(await store.counts(job)).toMatchObject({ skipped, failed, pending: 0 });
   });
 }

@@ -155,6 +155,6 @@ function sweep(open: Open): void {
     // A job that is being cancelled is looked at by every sweep, however much is heard of it.
     await store.requestCancel(job.no, 'ann');
     expect(ids(await store.silent(clock.now, 10))).toEqual([job.id]);
-    expect((await store.openItems(job.no, all(job))).open).toHaveLength(2);
+    expect((await store.openItems(job.no, all(job), 'run')).open).toHaveLength(2);
   });
 }

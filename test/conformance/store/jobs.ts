@@ -3,6 +3,7 @@ import type { JobRecord, Store } from '../../../store';
 import {
   all,
   eachWithStore,
+  endAll,
   ended,
   finishAll,
   flush,
@@ -118,7 +119,7 @@ function counting(open: Open): void {
       failed: 3,
     });
     await store.requestCancel(job.no, 'ann');
-    await store.endOpenItems(job.no, 'skipped', {});
+    await endAll(store, job, 'skipped');
     expect(await counted(store, job)).toEqual({ ...none, succeeded: 2, failed: 3, skipped: 15 });
     await store.finalize(job.no, 0);
     expect(await counted(store, job)).toEqual({ ...none, succeeded: 2, failed: 3, skipped: 15 });
@@ -141,7 +142,8 @@ function counting(open: Open): void {
     const unit = await openUnit(store, job, 1);
     await store.settle([flush(unit, { running: 7 })]);
     await store.recover(job.no, 1, 1, all(job));
-    expect(await counted(store, job)).toEqual({ ...none, pending: 10 });
+    // They wait for another attempt: that they were lost is noted with them.
+    expect(await counted(store, job)).toEqual({ ...none, waiting: 10 });
   });
 }
 
@@ -153,7 +155,7 @@ function itemViews(open: Open): void {
     const job = await submit(store, 4);
     const error = { code: 'boom', message: 'a\0b \uD800 😀', stack: 'at x', causes: ['y'] };
     const body = { result: { nul: 'a\0b', lone: '\uDC00', deep: [{ n: 1.5 }, null] } };
-    const history = { attempts: 2, deferrals: 3, deferredSince: 7 };
+    const history = { attempts: 2, deferrals: 3, deferredSince: 7, returns: 0 };
     await runUnit(store, job, 1, {
       settled: [{ index: 1, outcome: 'needs_review', attempts: 2, body }],
       parked: [parked(2, clock.now + 5_000, { error, history }), parked(3, clock.now + 9_000, { kind: 'defer' })],
@@ -161,12 +163,17 @@ function itemViews(open: Open): void {
     const [first, second, third, fourth] = await store.items(job, { after: -1, limit: 10 });
     expect(first).toEqual({
       ...{ index: 0, id: 'item-0', state: 'pending', attempts: 0, body: null, finishedAt: null },
-      ...{ parked: null, progress: null },
+      ...{ parked: null, wait: null, progress: null },
     });
     expect(second).toMatchObject({ state: 'needs_review', attempts: 2, finishedAt: clock.now, parked: null });
     expect(second?.body).toEqual(body);
     const due = clock.now + 5_000;
-    expect(third).toMatchObject({ state: 'waiting', attempts: 2, body: null, parked: { due, deferrals: 3, error } });
+    expect(third).toMatchObject({
+      state: 'waiting',
+      attempts: 2,
+      body: null,
+      parked: { kind: 'retry', due, deferrals: 3, error },
+    });
     expect(fourth).toMatchObject({ state: 'deferred', attempts: 1, parked: { due: clock.now + 9_000 } });
     expect(await store.item(job, 'item-2')).toEqual(third);
     expect(await store.item(job, 'item-9')).toBeUndefined();

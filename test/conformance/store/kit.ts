@@ -1,14 +1,17 @@
-import { range, type IndexSet } from '../../../model/index-set';
+import { EMPTY, indexes, range, type IndexSet } from '../../../model/index-set';
 import { FRESH, type ItemHistory } from '../../../model/attempts';
+import type { Found } from '../../../model/pace';
 import type { Plan } from '../../../model/plan';
 import type { Outcome } from '../../../model/states';
 import type {
   Fence,
+  IntentWrite,
   ItemCounts,
   JobRecord,
   NewItem,
   NewJob,
   ParkedItem,
+  ResultWrite,
   SettledItem,
   Store,
   UnitFlush,
@@ -149,9 +152,26 @@ export async function runUnit(
   expect(await store.settle([flush(unit, { ...what, close: true })])).toEqual([true]);
 }
 
+/** The seq of the unit that ends what a test has left open. */
+const LAST_SEQ = 9_999;
+
+/** Gives all items of the job that have none yet one outcome; how many. */
+export async function endAll(store: Store, job: JobRecord, outcome: Outcome, seq = LAST_SEQ): Promise<number> {
+  const { generation } = await reread(store, job);
+  const unit = fence(job, seq, { generation });
+  const before = await reread(store, job);
+  if (!(await store.openUnit(unit, UNIT))) return 0;
+  for (let lo = 0; lo < job.items; lo += 10_000) {
+    const settled = ended(outcome, indexes(range(lo, Math.min(job.items, lo + 10_000))), 0);
+    await store.settle([flush(unit, { settled })]);
+  }
+  const after = await reread(store, job);
+  return after.outcomes[outcome] - before.outcomes[outcome];
+}
+
 /** Gives all items of the job one outcome, and closes it. */
 export async function finishAll(store: Store, job: JobRecord, outcome: Outcome): Promise<void> {
-  await store.endOpenItems(job.no, outcome, {});
+  await endAll(store, job, outcome);
   expect(await store.finalize(job.no, 0)).toHaveProperty('state');
 }
 
@@ -168,4 +188,69 @@ export function sum(counts: ItemCounts): number {
 
 export function all(job: JobRecord): IndexSet {
   return range(0, job.items);
+}
+
+/** Items by lane, where most tests have one kind. */
+export function found(lanes: Partial<Found>): Found {
+  return { run: EMPTY, check: EMPTY, quarantine: EMPTY, ...lanes };
+}
+
+/** An intent of a call to a vendor for an item of the job. */
+export function intent(job: JobRecord, unit: Fence, index: number, more: Partial<IntentWrite> = {}): IntentWrite {
+  return {
+    type: 'intent',
+    rootNo: job.rootNo,
+    subject: `i:item-${index}`,
+    call: 'charge',
+    fence: unit,
+    token: `token-${index}`,
+    kind: 'vendor',
+    vendor: 'acme-pay',
+    key: `key-${index}`,
+    argsHash: 'hash',
+    renew: false,
+    ...more,
+  };
+}
+
+/** An intent to start a wait. */
+export function start(
+  job: JobRecord,
+  unit: Fence,
+  index: number,
+  { name = 'verdict', ordinal = 1, maxOpen = null, ...more }: Partial<IntentWrite & Waits> = {},
+): IntentWrite {
+  const wait = { index, name, ordinal, capability: job.capability, maxOpen };
+  return intent(job, unit, index, { call: `wait:${name}#${ordinal}`, kind: 'start', vendor: null, wait, ...more });
+}
+type Waits = Pick<NonNullable<IntentWrite['wait']>, 'name' | 'ordinal' | 'maxOpen'>;
+
+/** What came of an intent. */
+export function resultOf(write: IntentWrite, result: unknown): ResultWrite {
+  const { rootNo, subject, call } = write;
+  return { type: 'result', rootNo, subject, call, result };
+}
+
+/** Starts waits for items, and parks these until `due`; each is known to the vendor as `r` and its index. */
+export async function startWaits(
+  store: Store,
+  job: JobRecord,
+  unit: Fence,
+  which: readonly number[],
+  { due, ordinal = 1, name = 'verdict' }: { due: number; ordinal?: number; name?: string },
+): Promise<void> {
+  const starts = which.map((index) => start(job, unit, index, { ordinal, name }));
+  await store.journal(starts);
+  await store.journal(starts.map((write, i) => resultOf(write, `r${which[i]}`)));
+  const waits = which.map((index) => parked(index, due, { kind: 'wait', error: null }));
+  expect(await store.settle([flush(unit, { parked: waits })])).toEqual([true]);
+}
+
+/** Gives the waits of items an answer. */
+export async function answerWaits(
+  store: Store,
+  unit: Fence,
+  answered: NonNullable<UnitFlush['checked']>['answered'],
+): Promise<void> {
+  expect(await store.settle([flush(unit, { checked: { pending: [], answered } })])).toEqual([true]);
 }

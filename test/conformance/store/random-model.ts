@@ -1,4 +1,7 @@
-import { fromIndexes, indexes, type IndexSet } from '../../../model/index-set';
+import type { ParkKind } from '../../../model/attempts';
+import { fromIndexes, indexes, size, subtract, union, type IndexSet } from '../../../model/index-set';
+import type { Found } from '../../../model/pace';
+import { LOSS_LIMIT } from '../../../model/quarantine';
 import { endState, type JobState, type Outcome, type OutcomeCounts } from '../../../model/states';
 import type { Statement } from '../../../store';
 
@@ -13,8 +16,10 @@ export type Command =
   | ({ readonly type: 'open' } & Delivery)
   | ({ readonly type: 'settle' } & Delivery & Settling)
   | { readonly type: 'recover'; readonly generation: number; readonly seq: number; readonly set: IndexSet }
+  | { readonly type: 'suspect'; readonly generation: number; readonly seq: number; readonly started: readonly number[] }
+  | ({ readonly type: 'diedAlone'; readonly index: number } & Delivery)
   | { readonly type: 'nextGeneration'; readonly generation: number }
-  | { readonly type: 'end'; readonly outcome: Outcome }
+  | { readonly type: 'endCancelled' }
   | { readonly type: 'finalize' }
   | { readonly type: 'pass'; readonly ms: number };
 
@@ -30,7 +35,12 @@ export interface ModelItem {
   outcome: Outcome | null;
   attempts: number;
   due: number | null;
+  kind: ParkKind | null;
+  losses: number;
+  deaths: number;
 }
+
+const UNTOUCHED: ModelItem = { outcome: null, attempts: 0, due: null, kind: null, losses: 0, deaths: 0 };
 
 /** What a store must remember of one job, in the plainest way. */
 export class Model {
@@ -39,10 +49,10 @@ export class Model {
   closedAs: JobState | null = null;
   statement: Statement | null = null;
   private readonly usage = new Map<string, number>();
-  private readonly units = new Map<string, { delivery: string; closed: boolean }>();
+  private readonly units = new Map<string, { delivery: string; closed: boolean; accounted: boolean }>();
 
   constructor(items: number) {
-    this.items = Array.from({ length: items }, () => ({ outcome: null, attempts: 0, due: null }));
+    this.items = Array.from({ length: items }, () => ({ ...UNTOUCHED }));
   }
 
   get tally(): OutcomeCounts {
@@ -56,11 +66,11 @@ export class Model {
   }
 
   /** The parked items that are due, and when the next one is. */
-  due(now: number): { set: IndexSet; nextDue: number | null } {
+  due(now: number): { due: Found; nextDue: number | null } {
     const parked = this.items.flatMap(({ due }, index) => (due === null ? [] : [{ due, index }]));
     const later = parked.filter(({ due }) => due > now).map(({ due }) => due);
     return {
-      set: fromIndexes(parked.filter(({ due }) => due <= now).map(({ index }) => index)),
+      due: this.lanes(fromIndexes(parked.filter(({ due }) => due <= now).map(({ index }) => index))),
       nextDue: later.length > 0 ? Math.min(...later) : null,
     };
   }
@@ -73,15 +83,18 @@ export class Model {
       case 'settle':
         return this.settle(command, now);
       case 'recover':
-        this.units.set(`${command.generation}/${command.seq}`, { delivery: '', closed: true });
-        return this.openOf(command.set, now);
+        return this.recover(command, now);
       case 'nextGeneration':
         if (this.closedAs || command.generation !== this.generation) return false;
         this.generation += 1;
         for (const unit of this.units.values()) unit.closed = true;
         return true;
-      case 'end':
-        return this.end(command.outcome);
+      case 'endCancelled':
+        return this.endCancelled();
+      case 'suspect':
+        return this.suspect(command, now);
+      case 'diedAlone':
+        return this.diedAlone(command, now);
       case 'finalize':
         return this.finalize(now);
       case 'pass':
@@ -92,23 +105,68 @@ export class Model {
   private open({ generation, seq, delivery }: Delivery): boolean {
     const name = `${generation}/${seq}`;
     if (this.closedAs || generation !== this.generation || this.units.get(name)?.closed) return false;
-    this.units.set(name, { delivery, closed: false });
+    this.units.set(name, { delivery, closed: false, accounted: false });
     return true;
   }
 
   private settle(flush: Delivery & Settling, now: number): boolean {
     for (const { key, quantity } of flush.usage) if (!this.usage.has(key)) this.usage.set(key, quantity);
-    const unit = this.units.get(`${flush.generation}/${flush.seq}`);
-    if (this.closedAs || flush.generation !== this.generation) return false;
-    if (!unit || unit.closed || unit.delivery !== flush.delivery) return false;
+    const unit = this.admitted(flush);
+    if (!unit) return false;
     for (const { index, outcome, attempts } of flush.settled) {
-      if (!this.items[index]!.outcome) this.items[index] = { outcome, attempts, due: null };
+      if (!this.items[index]!.outcome) this.items[index] = { ...UNTOUCHED, outcome, attempts };
     }
     for (const { index, ms, attempts } of flush.parked) {
-      if (!this.items[index]!.outcome) this.items[index] = { outcome: null, attempts, due: now + ms };
+      const item = this.items[index]!;
+      if (!item.outcome) Object.assign(item, { attempts, due: now + ms, kind: 'retry', losses: 0 });
     }
     unit.closed = flush.close;
     return true;
+  }
+
+  private admitted({ generation, seq, delivery }: Delivery) {
+    const unit = this.units.get(`${generation}/${seq}`);
+    if (this.closedAs || generation !== this.generation) return undefined;
+    return unit && !unit.closed && unit.delivery === delivery ? unit : undefined;
+  }
+
+  private recover({ generation, seq, set }: Extract<Command, { type: 'recover' }>, now: number): unknown {
+    const unit = this.units.get(`${generation}/${seq}`);
+    if (unit && !unit.closed && !unit.accounted) {
+      for (const index of indexes(this.openOf(set, now).open)) {
+        const item = this.items[index]!;
+        item.losses += 1;
+        if (item.losses >= LOSS_LIMIT) Object.assign(item, { kind: 'suspect', due: now });
+        else Object.assign(item, { kind: item.kind ?? 'retry', due: item.due ?? now });
+      }
+    }
+    this.units.set(`${generation}/${seq}`, { delivery: '', accounted: false, ...unit, closed: true });
+    const { open, nextDue } = this.openOf(set, now);
+    return { open: this.lanes(open), nextDue };
+  }
+
+  private suspect({ generation, seq, started }: Extract<Command, { type: 'suspect' }>, now: number): number {
+    if (this.closedAs || generation !== this.generation || started.length === 0) return 0;
+    const unit = this.units.get(`${generation}/${seq}`);
+    if (unit) unit.accounted = true;
+    const { open } = this.openOf(fromIndexes(started), now);
+    const again = started.filter((index) => this.items[index]!.kind === 'suspect');
+    const suspects = union(open, fromIndexes(again));
+    for (const index of indexes(suspects)) Object.assign(this.items[index]!, { kind: 'suspect', due: now });
+    return size(suspects);
+  }
+
+  private diedAlone(died: Extract<Command, { type: 'diedAlone' }>, now: number): number {
+    const item = this.items[died.index]!;
+    if (!this.admitted(died) || item.outcome) return 0;
+    Object.assign(item, { kind: 'suspect', due: now + 1_000, deaths: item.deaths + 1 });
+    return item.deaths;
+  }
+
+  private lanes(set: IndexSet): Found {
+    const isSuspect = (index: number): boolean => this.items[index]!.kind === 'suspect';
+    const quarantine = fromIndexes([...indexes(set)].filter(isSuspect));
+    return { run: subtract(set, quarantine), check: [], quarantine };
   }
 
   private openOf(set: IndexSet, now: number): { open: IndexSet; nextDue: number | null } {
@@ -120,10 +178,10 @@ export class Model {
     };
   }
 
-  private end(outcome: Outcome): number {
+  private endCancelled(): { skipped: number; unknown: number } {
     const open = this.items.filter((item) => !item.outcome);
-    for (const item of open) Object.assign(item, { outcome, due: null });
-    return open.length;
+    for (const item of open) Object.assign(item, { ...UNTOUCHED, outcome: 'skipped', attempts: item.attempts });
+    return { skipped: open.length, unknown: 0 };
   }
 
   private finalize(now: number): unknown {

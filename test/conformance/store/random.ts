@@ -7,6 +7,7 @@ import { Model, type Command } from './random-model';
 
 const ITEMS = 5;
 const USED_BY = 'item-0';
+const WHY = { code: 'killed', message: 'by signal' };
 
 const index = fc.nat({ max: ITEMS - 1 });
 const attempts = fc.nat({ max: 3 });
@@ -31,7 +32,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ type: one('settle'), ...unit, delivery, ...settling }) },
   { weight: 2, arbitrary: fc.record({ type: one('recover'), ...unit, set: fc.array(index).map(fromIndexes) }) },
   { weight: 1, arbitrary: fc.record({ type: one('nextGeneration'), generation: fc.constantFrom(1, 2) }) },
-  { weight: 1, arbitrary: fc.record({ type: one('end'), outcome: fc.constantFrom(...OUTCOMES) }) },
+  { weight: 1, arbitrary: fc.record({ type: one('endCancelled') }) },
+  { weight: 2, arbitrary: fc.record({ type: one('suspect'), ...unit, started: fc.array(index, { maxLength: 2 }) }) },
+  { weight: 2, arbitrary: fc.record({ type: one('diedAlone'), ...unit, delivery, index }) },
   { weight: 2, arbitrary: fc.record({ type: one('finalize') }) },
   { weight: 1, arbitrary: fc.record({ type: one('pass'), ms: fc.integer({ min: 1, max: 4 }) }) },
 );
@@ -55,8 +58,19 @@ async function perform(store: Store, job: JobRecord, what: Command, now: number)
       return store.recover(job.no, what.generation, what.seq, what.set);
     case 'nextGeneration':
       return store.nextGeneration(job.no, what.generation);
-    case 'end':
-      return store.endOpenItems(job.no, what.outcome, {});
+    case 'endCancelled':
+      return store.endCancelled(job.no);
+    case 'suspect': {
+      const { generation, seq } = what;
+      return store.suspect(
+        what.started.map((started) => ({ jobNo: job.no, generation, seq, index: started })),
+        WHY,
+      );
+    }
+    case 'diedAlone': {
+      const { generation, seq, delivery: name } = what;
+      return store.diedAlone({ jobNo: job.no, generation, seq, delivery: name }, what.index, WHY);
+    }
     case 'finalize':
       return store.finalize(job.no, 0);
     case 'pass':
@@ -71,8 +85,11 @@ async function compare(store: Store, job: JobRecord, model: Model, now: number):
     outcome: OUTCOMES.find((outcome) => outcome === item.state) ?? null,
     attempts: item.attempts,
     due: item.parked?.due ?? null,
+    kind: item.parked?.kind ?? null,
   }));
-  expect(shown).toEqual(model.items);
+  expect(shown).toEqual(
+    model.items.map(({ outcome, attempts: used, due, kind }) => ({ outcome, attempts: used, due, kind })),
+  );
   const record = await reread(store, job);
   expect(record.outcomes).toEqual(model.tally);
   expect(record.generation).toBe(model.generation);

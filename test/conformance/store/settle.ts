@@ -91,7 +91,7 @@ function outcomes(open: Open): void {
     await store.settle([flush(unit, { settled: ended('failed', [0]), parked: [parked(1, clock.now)] })]);
     await store.settle([flush(unit, { parked: [parked(0, clock.now), parked(2, clock.now)] })]);
     await store.settle([flush(unit, { settled: ended('succeeded', [1, 3]), parked: [parked(3, clock.now)] })]);
-    expect(await store.due(job.no, [], 10)).toMatchObject({ set: [2, 3] });
+    expect(await store.due(job.no, [], 10)).toMatchObject({ due: { run: [2, 3] } });
     expect(await store.counts(job)).toMatchObject({ failed: 1, succeeded: 2, waiting: 1, pending: 1 });
     expect(await store.item(job, 'item-1')).toMatchObject({ state: 'succeeded', attempts: 1, parked: null });
   });
@@ -103,8 +103,8 @@ function outcomes(open: Open): void {
     const every7th = newItems(400).flatMap(({ index }) => (index % 7 === 0 ? [index] : []));
     await runUnit(store, job, 2, { settled: ended('succeeded', every7th) });
     expect(await store.counts(job)).toMatchObject({ succeeded: every7th.length, waiting: 400 - every7th.length });
-    const { set } = await store.due(job.no, [], 1_000);
-    expect([...indexes(set)]).toEqual(newItems(400).flatMap(({ index }) => (index % 7 === 0 ? [] : [index])));
+    const { due } = await store.due(job.no, [], 1_000);
+    expect([...indexes(due.run)]).toEqual(newItems(400).flatMap(({ index }) => (index % 7 === 0 ? [] : [index])));
   });
 }
 

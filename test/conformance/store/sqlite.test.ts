@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import BetterSqlite from 'better-sqlite3';
 import { StoreUnavailable, openStore, type Store, type StoreOptions } from '../../../store';
-import { eachWithStore, submit } from './kit';
+import { eachWithStore, finishAll, submit } from './kit';
 import { storeConformance, type Opened } from './suite';
 
 const inFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'itemwise-store-'));
@@ -154,8 +154,7 @@ describe('a SQLite file', () => {
       if (dropping) setImmediate(count);
     };
     setImmediate(count);
-    await store.endOpenItems(job.no, 'failed', {});
-    await store.finalize(job.no, 0);
+    await finishAll(store, job, 'failed');
     await store.deleteJob(job.no);
     const before = turns;
     await store.dropUpload(job.no);

@@ -7,19 +7,30 @@
  *   jobs.ts       listing, item views, the log        settle.ts    outcomes, usage, progress, payload logs
  *   lifecycle.ts  the state table, cancel, delete     parking.ts   who waits until when
  *   closing.ts    ending and finalizing               fleet.ts     workers, leases, the sweep's questions
+ *   journal.ts    paid calls                          batches.ts   batches that keep their members
+ *   waits.ts      starts and checks                   answers.ts   what an item goes on with
+ *   ceilings.ts   how many waits may be open          cancelling.ts  the receipt, how open items end
+ *   quarantine.ts losses, suspects, deaths alone
  *   changes.ts    notice of writes                    random.ts    random sequences against a simple model
  */
+import { answersConformance } from './answers';
+import { batchesConformance } from './batches';
+import { cancellingConformance } from './cancelling';
+import { ceilingsConformance } from './ceilings';
 import { changesConformance } from './changes';
 import { closingConformance } from './closing';
 import { fleetConformance } from './fleet';
 import { intakeConformance } from './intake';
 import { jobsConformance } from './jobs';
+import { journalConformance } from './journal';
 import type { Open } from './kit';
 import { lifecycleConformance } from './lifecycle';
 import { parkingConformance } from './parking';
+import { quarantineConformance } from './quarantine';
 import { randomConformance } from './random';
 import { settleConformance } from './settle';
 import { unitsConformance } from './units';
+import { waitsConformance } from './waits';
 
 export type { Open, Opened } from './kit';
 
@@ -34,6 +45,13 @@ export function storeConformance(name: string, open: Open): void {
     parkingConformance(open);
     closingConformance(open);
     fleetConformance(open);
+    journalConformance(open);
+    waitsConformance(open);
+    answersConformance(open);
+    ceilingsConformance(open);
+    batchesConformance(open);
+    quarantineConformance(open);
+    cancellingConformance(open);
     changesConformance(open);
     randomConformance(open);
   });

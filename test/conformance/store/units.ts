@@ -5,9 +5,11 @@ import {
   all,
   attempted,
   eachWithStore,
+  endAll,
   ended,
   fence,
   flush,
+  found,
   newItems,
   openUnit,
   parked,
@@ -115,7 +117,7 @@ function deliveries(open: Open): void {
     const job = await submit(store, 3);
     expect(await store.settle([flush(fence(job, 5), { settled: ended('failed', [0]) })])).toEqual([false]);
     const unit = await openUnit(store, job, 1);
-    await store.endOpenItems(job.no, 'succeeded', {});
+    await endAll(store, job, 'succeeded');
     await store.finalize(job.no, 0);
     const before = await reread(store, job);
     expect(await store.settle([flush(unit, { settled: ended('failed', [0]), parked: [parked(1, 5)] })])).toEqual([
@@ -196,7 +198,7 @@ function recovery(open: Open): void {
     ];
     await store.settle([flush(unit, { settled: ended('succeeded', [0, 1]), parked: waits, running: 3 })]);
     const recovered = await store.recover(job.no, 1, 1, range(0, 8));
-    expect(recovered).toEqual({ open: [2, 3, 5, 8], nextDue: clock.now + 300 });
+    expect(recovered).toEqual({ open: found({ run: [2, 3, 5, 8] }), nextDue: clock.now + 300 });
     expect(await store.settle([flush(unit, { settled: ended('failed', [2]) })])).toEqual([false]);
     expect(await store.openUnit(fence(job, 1, { delivery: 'second' }), UNIT)).toBeUndefined();
     expect(await store.unitWorkers(job.no)).toEqual([]);
@@ -206,7 +208,7 @@ function recovery(open: Open): void {
   it('closes a unit that was never opened, so that a late delivery does not open it', async () => {
     const { store } = world;
     const job = await submit(store, 10);
-    expect(await store.recover(job.no, 1, 4, range(2, 5))).toEqual({ open: [2, 5], nextDue: null });
+    expect(await store.recover(job.no, 1, 4, range(2, 5))).toEqual({ open: found({ run: [2, 5] }), nextDue: null });
     expect(await store.openUnit(fence(job, 4), UNIT)).toBeUndefined();
     expect(await store.openUnit(fence(job, 5), UNIT)).toBeDefined();
     expect(await store.unitWorkers(job.no)).toEqual([UNIT.worker]);
@@ -225,12 +227,16 @@ function reading(open: Open): void {
       parked: [parked(7, clock.now + 50), parked(8, clock.now + 10), parked(9, clock.now - 10)],
     });
     const expected = [...indexes(odd)].filter((index) => ![1, 5, 7].includes(index));
-    const { open: items, nextDue } = await store.openItems(job.no, odd);
+    const { open: items, nextDue } = await store.openItems(job.no, odd, 'run');
     expect(items.map((item) => item.index)).toEqual(expected);
     expect(nextDue).toBe(clock.now + 50);
     const rows = await store.inputs(job.no, odd);
-    expect(rows).toEqual([...indexes(odd)].map((index) => newItems(1, index)[0]));
-    expect(await store.openItems(job.no, [])).toEqual({ open: [], nextDue: null });
+    expect(rows).toEqual([...indexes(odd)].map((index) => ({ ...newItems(1, index)[0], resume: null })));
+    expect(await store.openItems(job.no, [], 'run')).toEqual({
+      open: [],
+      elsewhere: { check: [], quarantine: [] },
+      nextDue: null,
+    });
     expect(await store.inputs(job.no, [])).toEqual([]);
   });
 
@@ -238,7 +244,7 @@ function reading(open: Open): void {
     const { store } = world;
     const [job, next] = [await submit(store, 3), await submit(store, 3)];
     await runUnit(store, next, 1, { settled: ended('failed', [0]), parked: [parked(1, 9e15)] });
-    const { open: items, nextDue } = await store.openItems(job.no, range(1, 50));
+    const { open: items, nextDue } = await store.openItems(job.no, range(1, 50), 'run');
     expect(items.map((item) => item.index)).toEqual([1, 2]);
     expect(nextDue).toBeNull();
     expect(await store.inputs(job.no, all(next))).toHaveLength(3);
@@ -247,9 +253,9 @@ function reading(open: Open): void {
   it('gives an item back with the history that it was parked with', async () => {
     const { store, clock } = world;
     const job = await submit(store, 3);
-    const history = { attempts: 2, deferrals: 5, deferredSince: clock.now - 12_345 };
+    const history = { attempts: 2, deferrals: 5, deferredSince: clock.now - 12_345, returns: 4 };
     await runUnit(store, job, 1, { parked: [parked(0, clock.now, { history }), parked(1, clock.now)] });
-    const { open: items } = await store.openItems(job.no, all(job));
+    const { open: items } = await store.openItems(job.no, all(job), 'run');
     expect(items.map((item) => item.history)).toEqual([history, attempted(1), FRESH]);
     expect(items.map((item) => item.bytes)).toEqual(newItems(3).map((item) => item.input.length));
   });

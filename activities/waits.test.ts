@@ -1,0 +1,323 @@
+import { Defer, defineWait, z, type Checked, type WaitSpec } from '../contract';
+import { decode, encode, range } from '../model/index-set';
+import type { JobRecord } from '../store';
+import { latch } from '../test/support/latch';
+import { payloadOf } from '../test/support/payload-of';
+import { UnitRig, code, states } from '../test/support/unit-rig';
+
+/** A vendor of something slow, by remote id. */
+class SlowVendor {
+  readonly starts: string[] = [];
+  readonly asked: string[][] = [];
+  readonly cancelled: string[] = [];
+  readonly states = new Map<string, Checked<string> | undefined>();
+  onCheck: (ids: readonly string[]) => unknown = () => undefined;
+
+  readonly wait = (more: Partial<WaitSpec> = {}) =>
+    defineWait({
+      args: z.any(),
+      answer: z.string(),
+      start: (args, { key }) => {
+        this.starts.push(key);
+        const id = `r-${String(args)}`;
+        if (!this.states.has(id)) this.states.set(id, { state: 'pending' });
+        return id;
+      },
+      check: async (ids) => {
+        this.asked.push([...ids]);
+        await this.onCheck(ids);
+        const known = ids.flatMap((id) => (this.states.get(id) ? [[id, this.states.get(id)!] as const] : []));
+        return Object.fromEntries(known);
+      },
+      cancel: (ids) => void this.cancelled.push(...ids),
+      every: '10s',
+      maxWait: '10m',
+      ...more,
+    });
+}
+
+const waitingFor = (vendor: SlowVendor, more: Partial<WaitSpec> = {}, resume?: (answer: string) => unknown) =>
+  payloadOf((item, ctx) => ctx.wait('verdict', item.input), {
+    waits: { verdict: vendor.wait(more) },
+    resume: { verdict: (_: unknown, __: unknown, answer: string) => (resume ? resume(answer) : { answer }) },
+  });
+
+/** Lets the next checks come due, and makes them. */
+async function check(rig: UnitRig, job: JobRecord, seconds = 13) {
+  await rig.clock.advance(seconds * 1_000);
+  return rig.run(job, { lane: 'check', slots: 0 });
+}
+const answered = (rig: UnitRig, job: JobRecord, handedBack: string) =>
+  rig.run(job, { indexes: [...indexesOf(handedBack)] });
+function* indexesOf(set: string): Generator<number> {
+  const ranges = decode(set);
+  for (let i = 0; i < ranges.length; i += 2) for (let at = ranges[i]!; at < ranges[i + 1]!; at++) yield at;
+}
+
+describe('an item that waits', () => {
+  it('is started once, holds no slot, is asked about with the others, and goes on with its answer', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor));
+    const job = await rig.submit(['a', 'b', 'c']);
+    const run = await rig.run(job);
+    expect(run).toMatchObject({ ran: 3, handedBack: '' });
+    expect(run.nextDue).toBeGreaterThan(rig.clock.now());
+    expect(await rig.views(job)).toMatchObject([
+      { state: 'waiting', attempts: 0, parked: { kind: 'wait' }, wait: { name: 'verdict', remoteId: 'r-a' } },
+      { wait: { remoteId: 'r-b' } },
+      { wait: { remoteId: 'r-c' } },
+    ]);
+    vendor.states.set('r-b', { state: 'ready', answer: 'yes' });
+    const checked = await check(rig, job);
+    expect(vendor.asked).toEqual([['r-a', 'r-b', 'r-c']]);
+    expect(checked).toMatchObject({ handedBack: encode([1, 2]) });
+    await answered(rig, job, checked.handedBack);
+    expect(await rig.views(job)).toMatchObject([
+      { state: 'waiting' },
+      { state: 'succeeded', attempts: 1, body: { result: { answer: 'yes' } }, wait: null },
+      { state: 'waiting' },
+    ]);
+    expect(vendor.starts).toHaveLength(3);
+  });
+
+  it('is not run by a unit that meets it, but named as one to be checked', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor));
+    const job = await rig.submit(['a', 'b']);
+    await rig.run(job, { indexes: [0] });
+    await rig.clock.advance(13_000);
+    expect(await rig.run(job)).toMatchObject({ check: encode([0, 1]), handedBack: '' });
+    expect(vendor.starts).toHaveLength(2);
+  });
+
+  it('keeps its remote id and is not started again when its worker died in between', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor));
+    const job = await rig.submit(['a']);
+    // The start is journaled; then the worker dies before the parking is written.
+    rig.faults.settle = () => {
+      throw new Error('the process died');
+    };
+    await rig.run(job, { seq: 1 }).catch(() => undefined);
+    rig.faults.settle = () => undefined;
+    await rig.store.recover(job.no, 1, 1, range(0, 1));
+    await rig.run(job, { seq: 2 });
+    expect(vendor.starts).toHaveLength(1);
+    expect(await rig.views(job)).toMatchObject([{ parked: { kind: 'wait' }, wait: { remoteId: 'r-a' } }]);
+  });
+
+  it('gets the same answer when resume fails and is tried again', async () => {
+    const vendor = new SlowVendor();
+    const answers: string[] = [];
+    const payload = waitingFor(vendor, {}, (answer) => {
+      answers.push(answer);
+      if (answers.length < 3) throw new Error('later');
+      return 'done';
+    });
+    const rig = await UnitRig.open(payload);
+    const job = await rig.submit(['a']);
+    await rig.run(job);
+    vendor.states.set('r-a', { state: 'ready', answer: 'yes' });
+    await check(rig, job);
+    for (let i = 0; i < 3; i++) {
+      await rig.run(job);
+      await rig.clock.advance(2_000);
+    }
+    expect(answers).toEqual(['yes', 'yes', 'yes']);
+    expect(await rig.views(job)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
+    expect([vendor.starts.length, vendor.asked.length]).toEqual([1, 1]);
+  });
+
+  it('may wait again from resume, for something else', async () => {
+    const vendor = new SlowVendor();
+    const payload = payloadOf((_, ctx) => ctx.wait('verdict', 'one'), {
+      waits: { verdict: vendor.wait() },
+      resume: {
+        verdict: (_: unknown, ctx: { wait: (name: string, args: unknown) => unknown }, answer: string) =>
+          answer === 'first' ? ctx.wait('verdict', 'two') : answer,
+      },
+    });
+    const rig = await UnitRig.open(payload);
+    const job = await rig.submit([1]);
+    await rig.run(job);
+    vendor.states.set('r-one', { state: 'ready', answer: 'first' });
+    await check(rig, job);
+    await rig.run(job);
+    expect(await rig.views(job)).toMatchObject([{ wait: { remoteId: 'r-two' } }]);
+    vendor.states.set('r-two', { state: 'ready', answer: 'second' });
+    await check(rig, job);
+    await rig.run(job);
+    expect(await rig.views(job)).toMatchObject([{ state: 'succeeded', body: { result: 'second' } }]);
+    expect(new Set(vendor.starts).size).toBe(2);
+  });
+});
+
+describe('what a check finds', () => {
+  const one = async (more: Partial<WaitSpec> = {}) => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor, more));
+    const job = await rig.submit(['a']);
+    await rig.run(job);
+    return { vendor, rig, job };
+  };
+
+  it.each([
+    ['expired', { state: 'expired', reason: 'too old' }, 'wait_expired'],
+    ['an answer that does not fit', { state: 'ready', answer: 7 }, 'wait_answer_invalid'],
+  ] as const)('%s: the item fails with a code of its own and the remote id', async (_, state, expected) => {
+    const { vendor, rig, job } = await one();
+    vendor.states.set('r-a', state as Checked<string>);
+    await check(rig, job);
+    const [item] = await rig.views(job);
+    expect([item!.state, code(item), item!.body?.remoteId]).toEqual(['failed', expected, 'r-a']);
+  });
+
+  it('an id that the vendor does not know is tolerated for a while: it may just be slow to learn it', async () => {
+    const { vendor, rig, job } = await one({ tolerate: 2 });
+    vendor.states.set('r-a', undefined);
+    await check(rig, job);
+    await check(rig, job);
+    expect(states(await rig.views(job))).toEqual(['waiting']);
+    await check(rig, job);
+    const [item] = await rig.views(job);
+    expect([item!.state, code(item)]).toEqual(['failed', 'wait_unknown_id']);
+  });
+
+  it('failed checks are tolerated for a while, and a good one in between starts the count again', async () => {
+    const { vendor, rig, job } = await one({ tolerate: 2 });
+    const fail = (): void => {
+      throw new Error('the vendor is away');
+    };
+    for (const act of [fail, fail, () => undefined, fail, fail]) {
+      vendor.onCheck = act;
+      await check(rig, job);
+    }
+    expect(states(await rig.views(job))).toEqual(['waiting']);
+    vendor.onCheck = fail;
+    await check(rig, job);
+    const [item] = await rig.views(job);
+    expect([item!.state, code(item)]).toEqual(['failed', 'wait_check_failed']);
+  });
+
+  it('a vendor that asks for patience is given it, and that is no failed check', async () => {
+    const { vendor, rig, job } = await one({ tolerate: 0 });
+    vendor.onCheck = () => {
+      throw new Defer('busy', { after: 60_000 });
+    };
+    const { nextDue } = await check(rig, job);
+    expect(nextDue! - rig.clock.now()).toBeGreaterThanOrEqual(60_000);
+    expect(states(await rig.views(job))).toEqual(['waiting']);
+  });
+
+  it('an item that waited too long fails, and its vendor is asked to stop; an answer that is there by then counts', async () => {
+    const { vendor, rig, job } = await one({ maxWait: '1m' });
+    await check(rig, job, 61);
+    const [item] = await rig.views(job);
+    expect([item!.state, code(item), vendor.cancelled]).toEqual(['failed', 'wait_timeout', ['r-a']]);
+
+    const late = await one({ maxWait: '1m' });
+    late.vendor.states.set('r-a', { state: 'ready', answer: 'late' });
+    expect(await check(late.rig, late.job, 61)).toMatchObject({ handedBack: '0' });
+  });
+
+  it('nothing, when the vendor does not answer in time: the check is one of those that failed', async () => {
+    const { vendor, rig, job } = await one();
+    vendor.onCheck = () => new Promise(() => undefined);
+    await rig.clock.advance(13_000);
+    const unit = rig.run(job, { lane: 'check', slots: 0 });
+    await rig.clock.advance(31_000);
+    expect(await unit).toMatchObject({ handedBack: '', ran: 1 });
+    expect(states(await rig.views(job))).toEqual(['waiting']);
+  });
+});
+
+it('checks grow apart up to the largest time, and what was asked together stays together', async () => {
+  const vendor = new SlowVendor();
+  const rig = await UnitRig.open(waitingFor(vendor, { every: { initial: '10s', max: '30s' }, checkBatch: 40 }));
+  const job = await rig.submit(Array.from({ length: 100 }, (_, i) => i));
+  let { nextDue } = await rig.run(job, { slots: 50 });
+  const gaps: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    const before = rig.clock.now();
+    await rig.clock.advance(nextDue! - before + 2_000);
+    gaps.push(Math.round((rig.clock.now() - before) / 1_000));
+    ({ nextDue } = await rig.run(job, { lane: 'check', slots: 0 }));
+  }
+  expect(gaps[1]!).toBeGreaterThan(gaps[0]! + 2);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(37);
+  expect(vendor.asked.slice(0, 3).map((ids) => ids.length)).toEqual([40, 40, 20]);
+  expect(vendor.asked).toHaveLength(18);
+  const dues = new Set((await rig.views(job)).map((item) => item.parked!.due));
+  expect(dues.size).toBeLessThanOrEqual(3);
+});
+
+it('no more waits are open than may be; the others come again as if they had not been started', async () => {
+  const vendor = new SlowVendor();
+  const rig = await UnitRig.open(waitingFor(vendor, { maxOpen: 3 }));
+  const job = await rig.submit(['a', 'b', 'c', 'd', 'e']);
+  const full = await rig.run(job, { slots: 2 });
+  expect(full).toMatchObject({ ran: 3, handedBack: encode([3, 5]) });
+  expect(full.fullMs).toBeGreaterThan(0);
+  expect(vendor.starts).toHaveLength(3);
+  vendor.states.set('r-a', { state: 'ready', answer: 'yes' });
+  await check(rig, job);
+  await rig.run(job, { indexes: [3, 4] });
+  expect(vendor.starts).toHaveLength(4);
+  expect((await rig.views(job)).map((item) => item.attempts)).toEqual([0, 0, 0, 0, 0]);
+});
+
+it('a wait that is not declared, or whose arguments do not fit, is an error of the payload', async () => {
+  const vendor = new SlowVendor();
+  const undeclared = payloadOf((_, ctx) => ctx.wait('nothing' as never, 1));
+  expect((await (await UnitRig.open(undeclared)).items([1])).map(code)).toEqual(['wait_not_declared']);
+  const misfit = waitingFor(vendor, { args: z.object({ sku: z.string() }) });
+  const [item] = await (await UnitRig.open(misfit)).items([7]);
+  expect([code(item), item!.attempts]).toEqual(['wait_args_invalid', 1]);
+});
+
+describe('a cancel', () => {
+  it('of a job that waits asks the vendor to stop, and skips with the remote id', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor, { checkBatch: 2 }));
+    const job = await rig.submit(['a', 'b', 'c']);
+    await rig.run(job);
+    await rig.cancel(job);
+    await rig.activities.settle({ jobId: job.id, jobNo: job.no, generation: 1 });
+    expect(vendor.cancelled.sort()).toEqual(['r-a', 'r-b', 'r-c']);
+    const items = await rig.views(job);
+    expect(states(items)).toEqual(['skipped', 'skipped', 'skipped']);
+    expect(items[0]!.body).toEqual({ reason: 'cancelled', remoteId: 'r-a' });
+    expect(await rig.store.jobByNo(job.no)).toMatchObject({ cancel: { vendorCancels: { sent: 3, failed: 0 } } });
+  });
+
+  it('counts vendors that do not stop, and does not wait for ever for them', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor, { cancel: () => new Promise(() => undefined) }));
+    const job = await rig.submit(['a']);
+    await rig.run(job);
+    await rig.cancel(job);
+    const settled = rig.activities.settle({ jobId: job.id, jobNo: job.no, generation: 1 });
+    await rig.clock.advance(11_000);
+    await settled;
+    expect(await rig.store.jobByNo(job.no)).toMatchObject({ cancel: { vendorCancels: { sent: 1, failed: 1 } } });
+  });
+
+  it('stops a check that is under way, and takes nothing from it', async () => {
+    const vendor = new SlowVendor();
+    const [asked, answer] = [latch(), latch()];
+    const rig = await UnitRig.open(waitingFor(vendor));
+    const job = await rig.submit(['a']);
+    await rig.run(job);
+    vendor.states.set('r-a', { state: 'ready', answer: 'yes' });
+    vendor.onCheck = () => {
+      asked.open();
+      return answer.promise;
+    };
+    await rig.clock.advance(13_000);
+    const unit = rig.run(job, { lane: 'check', slots: 0 });
+    await asked.promise;
+    await rig.cancel(job);
+    expect(await unit).toMatchObject({ handedBack: '', check: '0', ran: 0 });
+    answer.open();
+  });
+});
