@@ -1,7 +1,7 @@
 import type { Payload, Registry } from '../contract';
 import type { ErrorInfo } from '../model/error-info';
 import type { IndexSet } from '../model/index-set';
-import type { Fence, StartedItem, Store } from '../store';
+import type { Fence, Store } from '../store';
 import type { Clock } from './clock';
 
 /** The lines of a structured log, as pino writes them. */
@@ -44,7 +44,7 @@ export interface StartedLog {
 }
 export interface StartedPlace {
   /** The item starts; it takes the place of the one before. */
-  enter(item: StartedItem): void;
+  enter(unit: Pick<Fence, 'jobNo' | 'generation' | 'seq'>, index: number): void;
   /** Nothing runs here any more. */
   free(): void;
 }

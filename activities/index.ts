@@ -53,8 +53,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       return { cursor, nextDue, paused: job.paused, cancel: job.cancel !== null };
     },
 
-    claimDue: async ({ jobNo, exclude, limit }) => {
-      const { due, more, nextDue } = await store.due(jobNo, decode(exclude), limit);
+    claimDue: async ({ jobNo, exclude, limit, without }) => {
+      const { due, more, nextDue } = await store.due(jobNo, decode(exclude), limit, without);
       return { set: encode(due.run), ...elsewhere(due), more, nextDue };
     },
 

@@ -45,7 +45,7 @@ function runOne(unit: UnitRun, work: WorkItem, place: StartedPlace | undefined):
     unit.buffer.running--;
     unit.record(work, ending, invocation);
   };
-  place?.enter({ ...unit.buffer.fence, index: work.index });
+  place?.enter(unit.buffer.fence, work.index);
   const ending = unit.invoke(
     invocation,
     () => [work],

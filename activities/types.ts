@@ -34,7 +34,7 @@ export interface Activities {
   /** Where a later generation begins. */
   begin(ref: JobRef): Promise<{ cursor: number; nextDue: number | null; paused: boolean; cancel: boolean }>;
   claimDue(
-    ref: JobRef & { exclude: string; limit: number },
+    ref: JobRef & { exclude: string; limit: number; without?: 'run' },
   ): Promise<Elsewhere & { set: string; more: boolean; nextDue: number | null }>;
   recover(ref: JobRef & { seq: number; set: string }): Promise<Elsewhere & { open: string; nextDue: number | null }>;
   /** Writes the cancel row, if nobody has. */

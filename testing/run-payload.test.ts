@@ -1,5 +1,6 @@
 import { Defer, Reject, definePayload, z, type Payload } from '../contract';
 import { payloadOf } from '../test/support/payload-of';
+import { slowVendor } from '../test/support/slow-vendor';
 import { runPayload, type ItemReport, type TestItem } from './index';
 
 const items = (...inputs: unknown[]): TestItem[] => inputs.map((input, i) => ({ id: `i${i}`, input }));
@@ -147,6 +148,16 @@ describe('what an attempt says besides', () => {
       const line = { level: 'warn', message: `about ${id}` };
       expect(said).toMatchObject({ state: 'waiting', usage, log: [line, line] });
     }
+  });
+});
+
+describe('what waits', () => {
+  it('is answered in the end, no more at a time than may be open, and on its first attempt', async () => {
+    const vendor = slowVendor({ maxOpen: 2, answersAfter: 3 });
+    const reports = await runPayload(vendor.payload, items({}, {}, {}, {}, {}));
+    expect(reports.map(({ state, attempts }) => [state, attempts])).toEqual(Array(5).fill(['succeeded', 1]));
+    expect(vendor.starts).toHaveLength(5);
+    expect(vendor.mostOpen).toBe(2);
   });
 });
 

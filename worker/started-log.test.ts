@@ -24,16 +24,16 @@ describe('the started log', () => {
   it('holds the last item of each place', () => {
     const [one, two] = [started.place(), started.place()];
     expect(readStarted(file)).toEqual([]);
-    one.enter(item(0));
-    two.enter(item(1));
-    one.enter({ jobNo: 2 ** 50, generation: 5, seq: 2 ** 31, index: 299_999 });
+    one.enter(item(0), 0);
+    two.enter(item(1), 1);
+    one.enter({ jobNo: 2 ** 50, generation: 5, seq: 2 ** 31 }, 299_999);
     expect(readStarted(file)).toEqual([{ jobNo: 2 ** 50, generation: 5, seq: 2 ** 31, index: 299_999 }, item(1)]);
   });
 
   it('uses free places again, and does not grow with the items', () => {
     for (let index = 0; index < 1_000; index++) {
       const place = started.place();
-      place.enter(item(index));
+      place.enter(item(index), index);
       if (index > 4) place.free();
     }
     expect(readStarted(file).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
@@ -43,13 +43,13 @@ describe('the started log', () => {
   it('a place that was given back may be taken again, and given back twice', () => {
     const place = started.place();
     place.free();
-    place.enter(item(0));
+    place.enter(item(0), 0);
     place.free();
     place.free();
     const [one, two] = [started.place(), started.place()];
-    one.enter(item(1));
-    two.enter(item(2));
-    place.enter(item(3));
+    one.enter(item(1), 1);
+    two.enter(item(2), 2);
+    place.enter(item(3), 3);
     expect(readStarted(file)).toHaveLength(3);
   });
 
@@ -62,8 +62,8 @@ describe('the started log', () => {
     const full = new StartedFile(join(folder, 'full'), (error) => errors.push(error));
     const place = full.place();
     closeSync((full as unknown as { fd: number }).fd);
-    place.enter(item(0));
-    place.enter(item(1));
+    place.enter(item(0), 0);
+    place.enter(item(1), 1);
     place.free();
     expect(errors).toMatchObject([{ code: 'EBADF' }]);
   });

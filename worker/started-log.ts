@@ -33,7 +33,7 @@ export class StartedFile implements StartedLog {
   place(): StartedPlace {
     let position: number | undefined;
     return {
-      enter: ({ jobNo, generation, seq, index }) => {
+      enter: ({ jobNo, generation, seq }, index) => {
         position ??= this.vacant.pop() ?? this.places++ * RECORD_BYTES;
         this.write(position, jobNo, generation, seq, index);
       },

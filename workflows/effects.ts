@@ -100,8 +100,8 @@ export class WorkflowEffects implements PaceEffects {
     return { open: toFound(open, others), nextDue };
   }
 
-  async claim(...[exclude, limit]: Parameters<PaceEffects['claim']>): ReturnType<PaceEffects['claim']> {
-    const ask = { ...this.input.job, exclude: encode(exclude), limit };
+  async claim(...[exclude, limit, without]: Parameters<PaceEffects['claim']>): ReturnType<PaceEffects['claim']> {
+    const ask = { ...this.input.job, exclude: encode(exclude), limit, ...(without && { without }) };
     const { set, more, nextDue, ...others } = await this.own.claimDue(ask);
     return { due: toFound(set, others), more, nextDue };
   }

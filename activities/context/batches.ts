@@ -152,7 +152,7 @@ export class BatchFeed {
     for (const work of this.open.values()) {
       const place = started.place();
       this.places.push(place);
-      place.enter({ ...unit.buffer.fence, index: work.index });
+      place.enter(unit.buffer.fence, work.index);
     }
   }
 

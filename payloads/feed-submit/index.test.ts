@@ -187,6 +187,7 @@ test('no more are open at the vendor than it is said to take', async () => {
   const open = (): number => [...vendor.ledger.submissions.values()].filter(({ verdict }) => verdict === null).length;
   let most = 0;
   vendor.onPaid = () => (most = Math.max(most, open()));
-  await submit(6, {}, { maxOpen: 2, every: '1s' });
+  const reports = await submit(6, {}, { maxOpen: 2, every: '1s' });
+  expect(reports.map(({ state, attempts }) => [state, attempts])).toEqual(Array(6).fill(['succeeded', 1]));
   expect(most).toBe(2);
 });

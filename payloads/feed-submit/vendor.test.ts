@@ -65,7 +65,7 @@ test('a state that is not known keeps its submission waiting, and none of the ot
   handler = says(200, { states: { a: { state: 'in_review' }, b: { state: 'decided', verdict: 'accepted' } } });
   expect(await new FeedVendor({ baseUrl }).statesOf(['a', 'b', 'c'], { signal: never, log })).toEqual({
     a: { state: 'pending' },
-    b: { state: 'ready', answer: { submissionId: 'b', verdict: 'accepted' } },
+    b: { state: 'ready', answer: { submissionId: 'b', verdict: 'accepted', reasons: [] } },
   });
   expect(warn).toHaveBeenCalledWith(expect.any(String), { submissions: 1, one: 'a' });
 });

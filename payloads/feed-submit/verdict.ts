@@ -5,10 +5,7 @@ export const verdict = z.object({
   submissionId: z.string(),
   verdict: z.enum(['accepted', 'rejected']),
   /** Why it was rejected; of an accepted one, what the vendor did not like. */
-  reasons: z
-    .array(z.string())
-    .nullish()
-    .transform((reasons) => reasons ?? []),
+  reasons: z.array(z.string()),
 });
 type Verdict = z.input<typeof verdict>;
 
@@ -29,7 +26,10 @@ export function toChecked(submissionId: string, said: unknown): Checked<Verdict>
   if (!parsed.success) return undefined;
   const state = parsed.data;
   if (state.state === 'decided') {
-    return { state: 'ready', answer: { submissionId, verdict: state.verdict, reasons: state.reasons } as Verdict };
+    return {
+      state: 'ready',
+      answer: { submissionId, verdict: state.verdict, reasons: state.reasons ?? [] } as Verdict,
+    };
   }
   if (state.state === 'pending' || typeof state.reason !== 'string') return { state: state.state };
   return { state: 'expired', reason: state.reason };

@@ -107,8 +107,8 @@ export class JobLoop {
         const { open, nextDue, ...others } = await this.patiently(() => activities.recover(lost));
         return { open: toFound(open, others), nextDue };
       },
-      claim: async (exclude, limit) => {
-        const input = { ...ref, exclude: encode(exclude), limit };
+      claim: async (exclude, limit, without) => {
+        const input = { ...ref, exclude: encode(exclude), limit, ...(without && { without }) };
         const { set, more, nextDue, ...others } = await this.patiently(() => activities.claimDue(input));
         return { due: toFound(set, others), more, nextDue };
       },

@@ -62,7 +62,7 @@ describe('the pace machine, over generated event sequences', () => {
           expect(world.state.closed).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
   });
 
@@ -89,7 +89,7 @@ describe('the pace machine, over generated event sequences', () => {
           expect(world.store.ended).toBe(total);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
   });
 });
