@@ -55,9 +55,17 @@ export interface QuarantineRequest {
   readonly set: IndexSet;
 }
 
+/** What became of suspects, beside what is in the store. */
+export interface SuspectsRun {
+  readonly ran: number;
+  readonly nextDue: number | null;
+  /** A ceiling on open waits was met. */
+  readonly full: boolean;
+}
+
 /** How a quarantine process ended. `died`: while it ran `index`, or null when it ran nothing yet. */
 export type QuarantineEnd =
-  | { readonly is: 'done'; readonly ran: number; readonly nextDue: number | null }
+  | ({ readonly is: 'done' } & SuspectsRun)
   | { readonly is: 'died'; readonly index: number | null; readonly why: ErrorInfo };
 
 export interface Quarantine {

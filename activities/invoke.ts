@@ -1,4 +1,4 @@
-import type { Item } from '../contract';
+import { Reject, type Item } from '../contract';
 import { BatchFeed } from './context/batches';
 import { ItemAttempt } from './context/item';
 import type { StartedPlace } from './deps';
@@ -64,10 +64,17 @@ function start(unit: UnitRun, attempt: ItemAttempt, item: Item, work: WorkItem):
   const { context } = attempt;
   const { resume } = work;
   const returned = resume
-    ? call(unit, 'resume', resume.wait, item, context, resume.answer)
+    ? call(unit, 'resume', resume.wait, item, context, answerTo(unit, resume))
     : call(unit, 'run', item, context);
   if (isThenable(returned)) return Promise.resolve(returned).then((value) => attempt.follow(value));
   return attempt.follow(returned);
+}
+
+/** The answer as its schema gives it out; it is stored as the vendor gave it. @throws Reject when it does not fit. */
+function answerTo({ payload }: UnitRun, { wait, answer }: NonNullable<WorkItem['resume']>): unknown {
+  const parsed = payload.waits.get(wait)?.spec.answer.safeParse(answer);
+  if (parsed?.success) return parsed.data;
+  throw new Reject(`this release of the payload does not take the answer to ${wait}`, { code: 'wait_answer_invalid' });
 }
 
 /** Calls `batches` until the unit's items are through: a call that fails ends its own batch, and the next goes on. */

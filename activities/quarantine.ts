@@ -5,7 +5,7 @@ import type { Admitted } from './admitted';
 import type { Attended } from './attend';
 import { JournalWriter } from './calls/journal-writer';
 import { CancelWatch } from './cancel-watch';
-import type { ActivityDeps, QuarantineEnd, QuarantineRequest } from './deps';
+import type { ActivityDeps, QuarantineEnd, QuarantineRequest, SuspectsRun } from './deps';
 import type { StopReason } from './invocation';
 import { runOpenItems } from './open-run';
 import { Settler } from './settler';
@@ -28,6 +28,8 @@ export class QuarantineRun implements Attended {
   rest: IndexSet = [];
   nextDue: number | null = null;
   ran = 0;
+  /** A ceiling on open waits was met. */
+  full = false;
   private readonly stop = new AbortController();
   private idle = false;
   private failedStarts = 0;
@@ -43,19 +45,22 @@ export class QuarantineRun implements Attended {
       const { open, nextDue } = await deps.store.openItems(this.job.no, set, 'quarantine');
       this.rest = fromIndexes(open.map((item) => item.index));
       this.nextDue = nextDue;
-      if (isEmpty(this.rest) || this.idle || buffer.refused || this.failedStarts >= STARTS) return;
+      if (isEmpty(this.rest) || this.idle || buffer.refused || this.isBroken) return;
       const end = await deps.quarantine!.run({ fence: buffer.fence, set: this.rest }, this.stop.signal);
       if (end.is === 'died') await this.died(end, open);
-      else this.ran += end.ran;
-      // What it did not run now it will not run if asked again at once.
-      if (end.is === 'done' && end.ran === 0) this.idle = true;
+      else this.ended(end);
     }
   }
 
-  halt(_why: StopReason, tellRunning: boolean): void {
+  /** No process lives long enough to run anything here. */
+  get isBroken(): boolean {
+    return this.failedStarts >= STARTS;
+  }
+
+  halt(why: StopReason, tellRunning: boolean): void {
     this.idle = true;
     // The process hears of a cancel by itself, and has a grace of its own for a shutdown.
-    if (tellRunning || _why === 'shutdown') this.stop.abort();
+    if (tellRunning || why === 'shutdown') this.stop.abort();
   }
 
   spendBudget(): void {
@@ -65,6 +70,13 @@ export class QuarantineRun implements Attended {
   tick(): void {
     if (this.buffer.refused) this.halt('superseded', true);
     if (this.buffer.failure) this.halt('store', true);
+  }
+
+  private ended({ ran, full }: SuspectsRun): void {
+    this.ran += ran;
+    this.full = full;
+    // What it did not run now it will not run if asked again at once.
+    if (full || ran === 0) this.idle = true;
   }
 
   private async died(end: QuarantineEnd & { is: 'died' }, open: readonly OpenItem[]): Promise<void> {
@@ -92,7 +104,7 @@ export async function runSuspects(
   deps: ActivityDeps,
   { fence, set }: QuarantineRequest,
   onStart: (index: number) => void | Promise<void>,
-): Promise<{ ran: number; nextDue: number | null }> {
+): Promise<SuspectsRun> {
   const { store, clock, log } = deps;
   const job = await store.jobByNo(fence.jobNo);
   const payload = job && deps.registry.get(job.capability);
@@ -110,12 +122,12 @@ export async function runSuspects(
     const alone = { ...deps, settings: { ...deps.settings, unitBudgetMs } };
     const admitted = { deps: alone, shared, job, payload, set, slots: 1, buffer, log };
     const delivery = { heartbeat: () => undefined, stop: new AbortController().signal };
-    const { ran, nextDue } = await runOpenItems(admitted, delivery, 'quarantine', {
+    const { ran, nextDue, fullMs } = await runOpenItems(admitted, delivery, 'quarantine', {
       announce: async (index) => onStart(index),
     });
     await shared.settler.flush();
     if (buffer.failure) throw buffer.failure.error;
-    return { ran, nextDue };
+    return { ran, nextDue, full: fullMs !== undefined };
   } finally {
     shared.settler.remove(buffer);
   }

@@ -5,7 +5,7 @@ import type { Lane } from '../model/pace';
 import { elsewhere, type Admitted, type Came, type UnitShared } from './admitted';
 import { attended } from './attend';
 import { CheckRun } from './check-run';
-import { withFields, type ActivityDeps } from './deps';
+import { FULL_MS, withFields, type ActivityDeps } from './deps';
 import { runOpenItems } from './open-run';
 import { QuarantineRun } from './quarantine';
 import type { Delivery, UnitInput, UnitResult } from './types';
@@ -88,7 +88,14 @@ const LANES: Readonly<Record<Lane, (unit: Admitted, delivery: Delivery) => Promi
 async function runInQuarantine(admitted: Admitted, delivery: Delivery): Promise<Came> {
   const unit = new QuarantineRun(admitted);
   await attended(admitted, unit, delivery, () => unit.run());
-  return { handedBack: '', ...elsewhere({ quarantine: unit.rest }), nextDue: unit.nextDue, ran: unit.ran };
+  return {
+    handedBack: '',
+    ...elsewhere({ quarantine: unit.rest }),
+    nextDue: unit.nextDue,
+    ran: unit.ran,
+    ...(unit.full && { fullMs: FULL_MS }),
+    ...(unit.isBroken && { holdMs: NOT_HERE_HOLD_MS }),
+  };
 }
 
 /** Nothing is started: all of it is to be sent again, in its lane. */

@@ -128,6 +128,26 @@ describe('an item that waits', () => {
     expect([vendor.starts.length, vendor.asked.length]).toEqual([1, 1]);
   });
 
+  it('gets the answer as its schema gives it out', async () => {
+    const vendor = new SlowVendor();
+    const answer = z.string().transform((text) => text.toUpperCase());
+    const rig = await UnitRig.open(waitingFor(vendor, { answer }));
+    const job = await rig.submit(['a']);
+    await rig.run(job);
+    vendor.states.set('r-a', { state: 'ready', answer: 'yes' });
+    await check(rig, job);
+    await rig.run(job);
+    expect(await rig.views(job)).toMatchObject([{ body: { result: { answer: 'YES' } } }]);
+  });
+
+  it('whose start returns no remote id may have been charged: that is for a person', async () => {
+    const vendor = new SlowVendor();
+    const rig = await UnitRig.open(waitingFor(vendor, { start: () => undefined as never }));
+    const job = await rig.submit(['a'], { maxAttempts: 1 });
+    await rig.run(job);
+    expect(await rig.views(job)).toMatchObject([{ state: 'needs_review', body: { reason: 'unknown_charge' } }]);
+  });
+
   it('may wait again from resume, for something else', async () => {
     const vendor = new SlowVendor();
     const payload = payloadOf((_, ctx) => ctx.wait('verdict', 'one'), {

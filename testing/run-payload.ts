@@ -119,32 +119,19 @@ async function runOpen(run: Run, units: Units, over: () => boolean): Promise<voi
   }
 }
 
-/**
- * Asks about what waits, as often as it takes, and goes on with what was answered; then with what was handed back since
- * too many were waiting. None of it is another attempt.
- */
+/** Asks about what waits, as often as it takes, and goes on with what was answered. Neither is another attempt. */
 async function waitForAnswers({ store, clock, job }: Run, units: Units, over: () => boolean): Promise<void> {
-  let leftBefore = Infinity;
   for (let checks = 0; checks < MOST_CHECKS && !over(); checks++) {
     const items = await viewItems(store, job);
     const parked = (kind: ParkKind): ItemView[] => items.filter((item) => item.parked?.kind === kind);
     const [waiting, answered] = [parked('wait'), parked('answer')];
-    if (answered.length > 0) await units.send('run', indexesOf(answered));
-    else if (waiting.length > 0) {
+    if (answered.length > 0) await units.send('run', fromIndexes(answered.map((item) => item.index)));
+    else if (waiting.length === 0) return;
+    else {
       clock.skipTo(Math.min(...waiting.map((item) => item.parked!.due)));
       await units.send('check', range(0, job.items));
-    } else {
-      const left = items.filter((item) => item.state === 'pending');
-      // Fewer each time, or it would go on for ever.
-      if (left.length === 0 || left.length >= leftBefore) return;
-      leftBefore = left.length;
-      await units.send('run', indexesOf(left));
     }
   }
-}
-
-function indexesOf(items: readonly ItemView[]): IndexSet {
-  return fromIndexes(items.map((item) => item.index));
 }
 
 /** Delivers units, one after the other. */

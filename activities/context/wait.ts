@@ -60,13 +60,14 @@ function waitContext(unit: UnitRun, invocation: Invocation, work: WorkItem): Wai
   return { params: unit.params, config: unit.config, log: createLog(unit, invocation, () => [work]) };
 }
 
-/** @throws Error with a code when it is no id: nobody could ask for it. */
+/**
+ * @throws Error with a code when it is no id: nobody could ask for it. No Reject, which would say that the vendor did
+ *   nothing.
+ */
 function remoteIdOf(wait: Wait, id: unknown): string {
   if (typeof id === 'string' && id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
-  throw misuse(
-    'remote_id_invalid',
-    `start of ${wait.name} returned no remote id: a text of 1 to ${MAX_ID_BYTES} bytes`,
-  );
+  const message = `start of ${wait.name} returned no remote id: a text of 1 to ${MAX_ID_BYTES} bytes`;
+  throw Object.assign(new Error(message), { code: 'remote_id_invalid' });
 }
 const MAX_ID_BYTES = 1_000;
 

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { Declined } from '../../contract';
 import { networkError } from '../shared/errors';
 import type { Account } from './settings';
 
@@ -48,8 +49,15 @@ export async function exchange(account: Account, question: Question): Promise<An
     };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof TooLarge ? error : networkError(error, url);
+    throw error instanceof TooLarge ? error : unsent(networkError(error, url));
   }
+}
+
+/** Where there was nobody to talk to, nothing was sent: no charge is in doubt. */
+function unsent(error: Error & { code: string }): Error {
+  return ['ECONNREFUSED', 'ENOTFOUND'].includes(error.code)
+    ? Object.assign(new Declined(error.message, { cause: error }), { code: error.code })
+    : error;
 }
 
 function headersOf({ apiKey }: Account, { body, headers }: Question): Record<string, string> {

@@ -51,6 +51,16 @@ describe('an entry', () => {
     expect(vendor.ledger).toMatchObject({ repeated: 0, cancelRequests: [] });
   });
 
+  it('fails, with no charge in doubt, when there is no vendor to talk to', async () => {
+    await vendorWith();
+    const { url } = vendor;
+    await vendor.stop();
+    const item = { id: 'a', input: lamp };
+    const [report] = await runPayload(payload, [item], { config: { baseUrl: url }, attempts: 3 });
+    expect(report).toMatchObject({ state: 'failed', attempts: 3, error: { code: 'ECONNREFUSED' } });
+    await vendor.start();
+  });
+
   it('is asked about together with the others', async () => {
     await vendorWith();
     const reports = await submit(120);

@@ -40,7 +40,6 @@ const CROWDS: Record<string, Place> = {
   'every second one to be tried again, the others ended': (store, item, second) =>
     item % 2 === 0 ? store.end(item, 'ran') : store.park(item, 'retry', second(7)),
   'all waiting, scattered over eight times': (store, item, second) => store.park(item, 'wait', second(8)),
-  'all waiting, scattered over two times': (store, item, second) => store.park(item, 'wait', second(2)),
   'waiting and to be tried again, turn by turn, all due at once': (store, item, second) =>
     store.park(item, item % 2 === 0 ? 'wait' : 'retry', second(1)),
 };

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, existsSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -30,6 +30,7 @@ export class Service {
   /** One line for each run of an item: the ledger of whoever is called. */
   readonly ledger = join(this.folder, 'ledger.txt');
   private readonly processes = new Set<Proc>();
+  private readonly stderr = openSync(join(this.folder, 'stderr.log'), 'a');
   url = '';
 
   constructor(private readonly env: Record<string, string>) {}
@@ -84,7 +85,8 @@ export class Service {
         ...this.env,
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      // Not jest's own: a worker of it that says "heap out of memory" is ended by jest, whoever said so.
+      stdio: ['ignore', 'pipe', this.stderr],
     });
     const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
       child.once('exit', (code, signal) => resolve({ code, signal })),
@@ -94,7 +96,10 @@ export class Service {
         onLine(line);
         resolve(line);
       });
-      child.once('exit', (code) => reject(new Error(`the ${role} ended with ${code} before it was ready`)));
+      child.once('exit', (code) => {
+        const said = readFileSync(join(this.folder, 'stderr.log'), 'utf8');
+        reject(new Error(`the ${role} ended with ${code} before it was ready:\n${said}`));
+      });
     });
     return { pid: child.pid!, firstLine, exited, kill: (signal) => void child.kill(signal) };
   }
@@ -156,6 +161,7 @@ export class Service {
     const left = [...this.processes];
     for (const proc of left) proc.kill('SIGKILL');
     await Promise.all(left.map((proc) => proc.exited));
+    closeSync(this.stderr);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

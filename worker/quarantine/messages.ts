@@ -1,4 +1,4 @@
-import type { QuarantineRequest } from '../../activities/deps';
+import type { QuarantineRequest, SuspectsRun } from '../../activities/deps';
 import type { ErrorInfo } from '../../model/error-info';
 
 /** From the worker. `drain`: start nothing more. `ping` is answered by the event loop, if it turns. */
@@ -10,5 +10,5 @@ export type FromQuarantine =
   | { readonly is: 'ready' }
   | { readonly is: 'pong' }
   | { readonly is: 'starting'; readonly index: number }
-  | { readonly is: 'done'; readonly ran: number; readonly nextDue: number | null }
+  | ({ readonly is: 'done' } & SuspectsRun)
   | { readonly is: 'failed'; readonly why: ErrorInfo };

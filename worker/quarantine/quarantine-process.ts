@@ -32,7 +32,7 @@ export class QuarantineProcess implements Quarantine {
   constructor(private readonly options: QuarantineOptions) {}
 
   async run(request: QuarantineRequest, stop: AbortSignal): Promise<QuarantineEnd> {
-    if (stop.aborted) return { is: 'done', ran: 0, nextDue: null };
+    if (stop.aborted) return { is: 'done', ran: 0, nextDue: null, full: false };
     try {
       return await new Session(this.options, request, stop).run();
     } catch (error) {
@@ -102,7 +102,7 @@ class Session {
         this.index = message.index;
         break;
       case 'done':
-        this.resolve({ is: 'done', ran: message.ran, nextDue: message.nextDue });
+        this.resolve(message);
         break;
       case 'failed':
         this.resolve({ is: 'died', index: null, why: message.why });

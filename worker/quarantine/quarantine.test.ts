@@ -32,7 +32,7 @@ describe('a quarantine process', () => {
     until(() => Number(/item 1 runs in (\d+)\n/.exec(stderr.text)?.[1] ?? 0) || undefined);
 
   it('runs what it is given', async () => {
-    expect(await run([])).toEqual({ is: 'done', ran: 3, nextDue: 5 });
+    expect(await run([])).toEqual({ is: 'done', ran: 3, nextDue: 5, full: false });
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('a quarantine process', () => {
   });
 
   it('is not started where nothing is to be run any more', async () => {
-    expect(await run(['blocks'], AbortSignal.abort())).toEqual({ is: 'done', ran: 0, nextDue: null });
+    expect(await run(['blocks'], AbortSignal.abort())).toEqual({ is: 'done', ran: 0, nextDue: null, full: false });
     expect(stderr.text).toBe('');
   });
 
@@ -72,7 +72,7 @@ describe('a quarantine process', () => {
     const ran = run(['waits'], stop.signal);
     await untilItem1();
     stop.abort();
-    expect(await ran).toEqual({ is: 'done', ran: 2, nextDue: 5 });
+    expect(await ran).toEqual({ is: 'done', ran: 2, nextDue: 5, full: false });
   });
 
   it('is killed when it does not end then, and no item has done it', async () => {

@@ -1,12 +1,9 @@
-import type { QuarantineRequest } from '../../activities/deps';
+import type { QuarantineRequest, SuspectsRun } from '../../activities/deps';
 import { toErrorInfo } from '../../model/error-info';
 import type { FromQuarantine, ToQuarantine } from './messages';
 
 export interface SuspectRun {
-  run(
-    request: QuarantineRequest,
-    onStart: (index: number) => Promise<void>,
-  ): Promise<{ readonly ran: number; readonly nextDue: number | null }>;
+  run(request: QuarantineRequest, onStart: (index: number) => Promise<void>): Promise<SuspectsRun>;
   /** Nothing more is started. */
   drain(): void;
 }
@@ -27,8 +24,8 @@ export async function serveSuspects(suspects: SuspectRun): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => suspects.drain());
   await say({ is: 'ready' });
   try {
-    const { ran, nextDue } = await suspects.run(await asked, (index) => say({ is: 'starting', index }));
-    await say({ is: 'done', ran, nextDue });
+    const came = await suspects.run(await asked, (index) => say({ is: 'starting', index }));
+    await say({ is: 'done', ...came });
   } catch (error) {
     await say({ is: 'failed', why: toErrorInfo(error) });
   }
