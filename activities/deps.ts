@@ -35,16 +35,16 @@ export interface ActivityDeps {
 }
 
 /**
- * Says, after this process has died, which items had started in it. Written for every item, so it costs as little as a
+ * Says, after this process has died, which items had started in it. Written as items start, so it costs as little as a
  * write into memory that outlives the process.
  */
 export interface StartedLog {
-  /** A place for one item at a time. */
+  /** A place for what one slot runs. */
   place(): StartedPlace;
 }
 export interface StartedPlace {
-  /** The item starts; it takes the place of the one before. */
-  enter(unit: Pick<Fence, 'jobNo' | 'generation' | 'seq'>, index: number): void;
+  /** The item starts, or `count` neighbours one after the other; they take the place of what was there before. */
+  enter(unit: Pick<Fence, 'jobNo' | 'generation' | 'seq'>, index: number, count?: number): void;
   /** Nothing runs here any more. */
   free(): void;
 }

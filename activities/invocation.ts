@@ -49,7 +49,9 @@ export class Invocation {
   /** A paid call of this attempt whose answer was lost. */
   openCharge: UnknownCharge | undefined;
   private marked: { readonly error: unknown } | undefined;
-  private readonly calls = new CallGuard();
+  /** Most attempts make no calls. */
+  private calls: CallGuard | undefined;
+  private cancelledAt: number | undefined;
 
   constructor(private readonly log: Log) {}
 
@@ -62,7 +64,7 @@ export class Invocation {
 
   /** Whether the news of a cancel waits for the answer to a paid call. */
   private get holdsBack(): boolean {
-    return this.told === 'cancel' && this.calls.busy;
+    return this.told === 'cancel' && this.calls?.busy === true;
   }
 
   private abort(why: StopReason): void {
@@ -96,12 +98,14 @@ export class Invocation {
     stop: ((signal: AbortSignal) => Promise<void>) | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const call = this.calls.enter(stop);
+    const calls = (this.calls ??= new CallGuard());
+    if (this.cancelledAt !== undefined) calls.cancelled(this.cancelledAt);
+    const call = calls.enter(stop);
     if (this.told && this.told !== 'cancel') call.abort(new Stopped(this.told));
     try {
       return await work(call.signal);
     } finally {
-      this.calls.leave(call);
+      calls.leave(call);
       if (this.told && !this.holdsBack) this.abort(this.told);
     }
   }
@@ -126,8 +130,10 @@ export class Invocation {
     // A cancelled payload may finish, for a while. For the others there is no point in waiting.
     const at = now + (why === 'cancel' ? CANCEL_GRACE_MS : ABANDON_AFTER_MS);
     if (!this.leaving || at < this.leaving.at) this.leaving = { why, at };
-    if (why === 'cancel') this.calls.cancelled(now);
-    else this.calls.stop(new Stopped(why));
+    if (why === 'cancel') {
+      this.cancelledAt ??= now;
+      this.calls?.cancelled(this.cancelledAt);
+    } else this.calls?.stop(new Stopped(why));
     if (this.told) {
       if (why !== 'cancel') this.abort(why);
       return;
@@ -145,7 +151,7 @@ export class Invocation {
       return;
     }
     if (now >= this.deadline) this.tell('timeout', now);
-    this.calls.tick(now, () => new Stopped('cancel'));
+    this.calls?.tick(now, () => new Stopped('cancel'));
     if (this.leaving && now >= this.leaving.at) this.abandon?.(this.leaving.why);
   }
 

@@ -1,9 +1,9 @@
 import { Reject, type Item } from '../contract';
 import { BatchFeed } from './context/batches';
 import { ItemAttempt } from './context/item';
-import type { StartedPlace } from './deps';
 import { Invocation, isThenable, type Ending } from './invocation';
 import type { WorkItem } from './item-source';
+import { StartedSlot } from './started-slot';
 import type { UnitRun } from './unit-run';
 
 /** Runs a unit's items through its payload, as many at once as the unit has slots. */
@@ -18,23 +18,24 @@ export async function runItems(unit: UnitRun): Promise<void> {
 
 /** One slot: an item after the other, until there is none or the unit is stopping. Waits only where it must. */
 async function runSlot(unit: UnitRun): Promise<void> {
-  const place = unit.deps.started?.place();
+  const started = new StartedSlot(unit, unit.deps.started?.place());
   try {
     for (;;) {
       const work = unit.takeNow() ?? (await unit.take());
       if (!work) return;
       if (unit.announce) await unit.announce(work.index);
-      const running = runOne(unit, work, place);
+      const running = runOne(unit, work, started);
+      started.ended(running === undefined);
       if (running) await running;
       if (unit.needsRelief) await unit.relieve();
     }
   } finally {
-    place?.free();
+    started.free();
   }
 }
 
 /** One attempt of one item; a promise only if it did not end at once. */
-function runOne(unit: UnitRun, work: WorkItem, place: StartedPlace | undefined): Promise<void> | undefined {
+function runOne(unit: UnitRun, work: WorkItem, started: StartedSlot): Promise<void> | undefined {
   const item = unit.parse(work);
   if (!item) return undefined;
   const invocation = new Invocation(unit.log);
@@ -45,7 +46,7 @@ function runOne(unit: UnitRun, work: WorkItem, place: StartedPlace | undefined):
     unit.buffer.running--;
     unit.record(work, ending, invocation);
   };
-  place?.enter(unit.buffer.fence, work.index);
+  started.enter(work);
   const ending = unit.invoke(
     invocation,
     () => [work],
@@ -84,7 +85,7 @@ async function runBatches(unit: UnitRun): Promise<void> {
     const feed = new BatchFeed(unit, invocation);
     const ending = await unit.invoke(
       invocation,
-      () => feed.inHand,
+      () => feed.current,
       () => call(unit, 'batches', feed.context),
     );
     unit.buffer.running = 0;

@@ -53,6 +53,13 @@ export class ItemSource {
     return this.loaded[this.given];
   }
 
+  /** How many items, from this one that was just handed out on, have neighbouring indexes; at most `most`. */
+  neighbours(index: number, most: number): number {
+    let count = 1;
+    while (count < most && this.loaded[this.given + count - 1]?.index === index + count) count++;
+    return count;
+  }
+
   /** What was not handed out. */
   rest(): IndexSet {
     const pending = this.loaded.slice(this.given).map((item) => item.index);

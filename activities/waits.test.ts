@@ -1,58 +1,8 @@
-import { Defer, defineWait, z, type Checked, type WaitSpec } from '../contract';
-import { decode, encode, range } from '../model/index-set';
-import type { JobRecord } from '../store';
-import { latch } from '../test/support/latch';
+import { Defer, z, type Checked, type WaitSpec } from '../contract';
+import { encode, range } from '../model/index-set';
 import { payloadOf } from '../test/support/payload-of';
 import { UnitRig, code, states } from '../test/support/unit-rig';
-
-/** A vendor of something slow, by remote id. */
-class SlowVendor {
-  readonly starts: string[] = [];
-  readonly asked: string[][] = [];
-  readonly cancelled: string[] = [];
-  readonly states = new Map<string, Checked<string> | undefined>();
-  onCheck: (ids: readonly string[]) => unknown = () => undefined;
-
-  readonly wait = (more: Partial<WaitSpec> = {}) =>
-    defineWait({
-      args: z.any(),
-      answer: z.string(),
-      start: (args, { key }) => {
-        this.starts.push(key);
-        const id = `r-${String(args)}`;
-        if (!this.states.has(id)) this.states.set(id, { state: 'pending' });
-        return id;
-      },
-      check: async (ids) => {
-        this.asked.push([...ids]);
-        await this.onCheck(ids);
-        const known = ids.flatMap((id) => (this.states.get(id) ? [[id, this.states.get(id)!] as const] : []));
-        return Object.fromEntries(known);
-      },
-      cancel: (ids) => void this.cancelled.push(...ids),
-      every: '10s',
-      maxWait: '10m',
-      ...more,
-    });
-}
-
-const waitingFor = (vendor: SlowVendor, more: Partial<WaitSpec> = {}, resume?: (answer: string) => unknown) =>
-  payloadOf((item, ctx) => ctx.wait('verdict', item.input), {
-    waits: { verdict: vendor.wait(more) },
-    resume: { verdict: (_: unknown, __: unknown, answer: string) => (resume ? resume(answer) : { answer }) },
-  });
-
-/** Lets the next checks come due, and makes them. */
-async function check(rig: UnitRig, job: JobRecord, seconds = 13) {
-  await rig.clock.advance(seconds * 1_000);
-  return rig.run(job, { lane: 'check', slots: 0 });
-}
-const answered = (rig: UnitRig, job: JobRecord, handedBack: string) =>
-  rig.run(job, { indexes: [...indexesOf(handedBack)] });
-function* indexesOf(set: string): Generator<number> {
-  const ranges = decode(set);
-  for (let i = 0; i < ranges.length; i += 2) for (let at = ranges[i]!; at < ranges[i + 1]!; at++) yield at;
-}
+import { SlowVendor, answered, check, waitingFor } from './fixtures/waiting';
 
 describe('an item that waits', () => {
   it('is started once, holds no slot, is asked about with the others, and goes on with its answer', async () => {
@@ -293,51 +243,4 @@ it('a wait that is not declared, or whose arguments do not fit, is an error of t
   const misfit = waitingFor(vendor, { args: z.object({ sku: z.string() }) });
   const [item] = await (await UnitRig.open(misfit)).items([7]);
   expect([code(item), item!.attempts]).toEqual(['wait_args_invalid', 1]);
-});
-
-describe('a cancel', () => {
-  it('of a job that waits asks the vendor to stop, and skips with the remote id', async () => {
-    const vendor = new SlowVendor();
-    const rig = await UnitRig.open(waitingFor(vendor, { checkBatch: 2 }));
-    const job = await rig.submit(['a', 'b', 'c']);
-    await rig.run(job);
-    await rig.cancel(job);
-    await rig.activities.settle({ jobId: job.id, jobNo: job.no, generation: 1 });
-    expect(vendor.cancelled.sort()).toEqual(['r-a', 'r-b', 'r-c']);
-    const items = await rig.views(job);
-    expect(states(items)).toEqual(['skipped', 'skipped', 'skipped']);
-    expect(items[0]!.body).toEqual({ reason: 'cancelled', remoteId: 'r-a' });
-    expect(await rig.store.jobByNo(job.no)).toMatchObject({ cancel: { vendorCancels: { sent: 3, failed: 0 } } });
-  });
-
-  it('counts vendors that do not stop, and does not wait for ever for them', async () => {
-    const vendor = new SlowVendor();
-    const rig = await UnitRig.open(waitingFor(vendor, { cancel: () => new Promise(() => undefined) }));
-    const job = await rig.submit(['a']);
-    await rig.run(job);
-    await rig.cancel(job);
-    const settled = rig.activities.settle({ jobId: job.id, jobNo: job.no, generation: 1 });
-    await rig.clock.advance(11_000);
-    await settled;
-    expect(await rig.store.jobByNo(job.no)).toMatchObject({ cancel: { vendorCancels: { sent: 1, failed: 1 } } });
-  });
-
-  it('stops a check that is under way, and takes nothing from it', async () => {
-    const vendor = new SlowVendor();
-    const [asked, answer] = [latch(), latch()];
-    const rig = await UnitRig.open(waitingFor(vendor));
-    const job = await rig.submit(['a']);
-    await rig.run(job);
-    vendor.states.set('r-a', { state: 'ready', answer: 'yes' });
-    vendor.onCheck = () => {
-      asked.open();
-      return answer.promise;
-    };
-    await rig.clock.advance(13_000);
-    const unit = rig.run(job, { lane: 'check', slots: 0 });
-    await asked.promise;
-    await rig.cancel(job);
-    expect(await unit).toMatchObject({ handedBack: '', check: '0', ran: 0 });
-    answer.open();
-  });
 });

@@ -22,7 +22,7 @@ export async function start(args: readonly string[], env: Record<string, string>
     child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code} before it was ready`)));
   });
   // A worker names the process that works, which is not its supervisor.
-  const { pid = child.pid } = JSON.parse(firstLine) as { pid?: number };
+  const pid = /"pid":(\d+)/.exec(firstLine)?.[1] ?? child.pid;
   return {
     firstLine,
     peakRssMb: () => {

@@ -37,7 +37,7 @@ describe('the started log', () => {
       if (index > 4) place.free();
     }
     expect(readStarted(file).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
-    expect(statSync(file).size).toBe(6 * 32);
+    expect(statSync(file).size).toBe(6 * 64);
   });
 
   it('a place that was given back may be taken again, and given back twice', () => {

@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { StartedLog, StartedPlace } from '../activities/deps';
 import type { StartedItem } from '../store';
 
-/** A record is the item's job, generation, seq and index as doubles. Job 0, which there is not, is a free place. */
-const FIELDS = 4;
+/** A record is job, generation, seq, first index and count, as doubles, and room. Job 0, which there is not, is a free place. */
+const FIELDS = 8;
 const RECORD_BYTES = FIELDS * Float64Array.BYTES_PER_ELEMENT;
 
 /**
@@ -33,13 +33,13 @@ export class StartedFile implements StartedLog {
   place(): StartedPlace {
     let position: number | undefined;
     return {
-      enter: ({ jobNo, generation, seq }, index) => {
+      enter: ({ jobNo, generation, seq }, index, count = 1) => {
         position ??= this.vacant.pop() ?? this.places++ * RECORD_BYTES;
-        this.write(position, jobNo, generation, seq, index);
+        this.write(position, jobNo, generation, seq, index, count);
       },
       free: () => {
         if (position === undefined) return;
-        this.write(position, 0, 0, 0, 0);
+        this.write(position, 0, 0, 0, 0, 0);
         this.vacant.push(position);
         position = undefined;
       },
@@ -54,13 +54,13 @@ export class StartedFile implements StartedLog {
     this.fd = -1;
   }
 
-  private write(position: number, jobNo: number, generation: number, seq: number, index: number): void {
+  private write(
+    position: number,
+    ...fields: [job: number, generation: number, seq: number, index: number, count: number]
+  ): void {
     if (this.over) return;
     const { record } = this;
-    record[0] = jobNo;
-    record[1] = generation;
-    record[2] = seq;
-    record[3] = index;
+    record.set(fields);
     try {
       writeSync(this.fd, record, 0, RECORD_BYTES, position);
     } catch (error) {
@@ -76,10 +76,11 @@ export function readStarted(file: string): StartedItem[] {
   const items: StartedItem[] = [];
   for (let at = 0; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
     const from = bytes.byteOffset + at;
-    const [jobNo = 0, generation = 0, seq = 0, index = 0] = new Float64Array(
+    const [jobNo = 0, generation = 0, seq = 0, index = 0, count = 0] = new Float64Array(
       bytes.buffer.slice(from, from + RECORD_BYTES),
     );
-    if (jobNo !== 0) items.push({ jobNo, generation, seq, index });
+    if (jobNo === 0) continue;
+    for (let i = 0; i < count; i++) items.push({ jobNo, generation, seq, index: index + i });
   }
   return items;
 }

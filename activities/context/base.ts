@@ -4,41 +4,88 @@ import type { Calls } from '../calls/calls';
 import type { Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
 import type { UnitRun } from '../unit-run';
-import { callVerbs } from './calls';
+import { performOnce, vendorOf } from './calls';
 import { createLog } from './log';
 
+/** What the verbs stand on: the item or batch in hand, and the unit that it is run in. */
+export interface InHand {
+  readonly unit: UnitRun;
+  readonly invocation: Invocation;
+  /** The items being run, for lines and progress. */
+  readonly current: readonly WorkItem[];
+  /** Those of the item or batch. */
+  readonly calls: Calls;
+}
+
 /**
- * The verbs that both kinds of Context have. `current` names the items being run, for lines and progress; `calls` are
- * those of the item or batch in hand.
+ * The verbs that both kinds of Context have. Getters of a class, made when they are asked for: a closure for each verb of
+ * each item costs more than a quick item takes, and a payload may still take a verb out of its Context.
  */
-export function baseContext(
-  unit: UnitRun,
-  invocation: Invocation,
-  current: () => readonly WorkItem[],
-  calls: () => Calls,
-): BaseContext {
-  let log: PayloadLog | undefined;
-  return {
-    ...callVerbs(calls),
-    params: unit.params,
-    config: unit.config,
-    get signal() {
-      return invocation.signal;
-    },
-    cancelled: () => invocation.stopReason === 'cancel',
-    progress: (done, total, note) => {
+export class Verbs implements BaseContext {
+  readonly #hand: InHand;
+  #log: PayloadLog | undefined;
+
+  constructor(hand: InHand) {
+    this.#hand = hand;
+  }
+
+  get params(): unknown {
+    return this.#hand.unit.params;
+  }
+
+  get config(): unknown {
+    return this.#hand.unit.config;
+  }
+
+  get signal(): AbortSignal {
+    return this.#hand.invocation.signal;
+  }
+
+  get cancelled(): BaseContext['cancelled'] {
+    const { invocation } = this.#hand;
+    return () => invocation.stopReason === 'cancel';
+  }
+
+  get progress(): BaseContext['progress'] {
+    const hand = this.#hand;
+    return (done, total, note) => {
+      const { invocation, unit, current } = hand;
       const progress = invocation.revoked ? undefined : toProgress(done, total, note);
       if (!progress) return;
       invocation.progressed = true;
-      for (const item of current()) unit.buffer.report(item.index, progress);
-    },
-    get log() {
-      return (log ??= createLog(unit, invocation, current));
-    },
-    review,
-    onCancel: (hook) => invocation.onCancel(hook),
-    cleanup: (hook) => invocation.cleanup(hook),
-  };
+      for (const item of current) unit.buffer.report(item.index, progress);
+    };
+  }
+
+  get log(): PayloadLog {
+    const hand = this.#hand;
+    this.#log ??= createLog(hand.unit, hand.invocation, () => hand.current);
+    return this.#log;
+  }
+
+  get review(): BaseContext['review'] {
+    return review;
+  }
+
+  get vendor(): BaseContext['vendor'] {
+    const hand = this.#hand;
+    return (name) => vendorOf(name, () => hand.calls);
+  }
+
+  get once(): BaseContext['once'] {
+    const hand = this.#hand;
+    return (name, effect, options) => performOnce(() => hand.calls, name, effect, options);
+  }
+
+  get onCancel(): BaseContext['onCancel'] {
+    const { invocation } = this.#hand;
+    return (hook) => invocation.onCancel(hook);
+  }
+
+  get cleanup(): BaseContext['cleanup'] {
+    const { invocation } = this.#hand;
+    return (hook) => invocation.cleanup(hook);
+  }
 }
 
 /** Longest note of a progress, characters: it travels with every flush. */

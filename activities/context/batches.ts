@@ -8,13 +8,13 @@ import type { Ending, Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
 import type { PinnedBatch } from '../pinned';
 import { STILL_RUNNING, type UnitRun } from '../unit-run';
-import { baseContext, meter } from './base';
+import { Verbs, meter, type InHand } from './base';
 
 /** A batch that took less is written by the next regular flush; a longer one is a checkpoint of its own, ms. */
 const QUICK_BATCH_MS = 50;
 
 /** One call of a payload's `batches(ctx)`: forms batches out of the unit's items and records what became of them. */
-export class BatchFeed {
+export class BatchFeed implements InHand {
   readonly context: BatchContext;
   /** Batches given out in this call. */
   given = 0;
@@ -22,36 +22,32 @@ export class BatchFeed {
   private failure: { readonly error: unknown } | undefined;
   /** Of the batch in hand, what is not settled. */
   private open = new Map<Item, WorkItem>();
-  private calls: Calls | undefined;
+  private ofBatch: Calls | undefined;
   private places: StartedPlace[] = [];
   private startedAt = 0;
 
   constructor(
-    private readonly unit: UnitRun,
-    private readonly invocation: Invocation,
+    readonly unit: UnitRun,
+    readonly invocation: Invocation,
   ) {
-    const base = baseContext(
-      unit,
-      invocation,
-      () => this.inHand,
-      () => this.callsOfBatch(),
-    );
     this.restartDeadline();
-    this.context = Object.assign(base, {
+    this.context = Object.assign(new Verbs(this), {
       batches: ({ size }: { size: number }) => this.iterate(size),
       meter: (name: string, quantity: number, options: (MeterOptions & { item: Item }) | undefined) =>
         meter(unit, options?.item, name, quantity, options),
     });
   }
 
-  private callsOfBatch(): Calls {
-    if (!this.calls)
+  /** @throws TypeError where no batch is in hand. */
+  get calls(): Calls {
+    if (!this.ofBatch) {
       throw new TypeError('a call in batches(ctx) belongs to a batch of ctx.batches, and none is in hand');
-    return this.calls;
+    }
+    return this.ofBatch;
   }
 
   /** The items of the current batch that are not settled. */
-  get inHand(): readonly WorkItem[] {
+  get current(): readonly WorkItem[] {
     return [...this.open.values()];
   }
 
@@ -93,7 +89,7 @@ export class BatchFeed {
     if (this.invocation.revoked) return [];
     this.leave();
     this.freePlaces();
-    this.calls = undefined;
+    this.ofBatch = undefined;
     // What the runner does now is not the payload's time.
     this.invocation.deadline = Infinity;
     try {
@@ -132,7 +128,7 @@ export class BatchFeed {
     this.unit.buffer.running = this.open.size;
     this.invocation.renew();
     const members = [...works.values()];
-    this.calls = new Calls(
+    this.ofBatch = new Calls(
       this.unit.caller,
       this.invocation,
       batchSubject(members.map((work) => work.id)),

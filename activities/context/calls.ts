@@ -1,23 +1,25 @@
-import type { BaseContext, CallInfo, CallOptions, OnceOptions, Vendor } from '../../contract';
+import type { CallInfo, CallOptions, OnceOptions, Vendor } from '../../contract';
 import type { Calls } from '../calls/calls';
 
-/** The verbs that make journaled calls. `calls` are those of the item or batch in hand. */
-export function callVerbs(calls: () => Calls): Pick<BaseContext, 'vendor' | 'once'> {
-  return {
-    vendor: (name) => vendorOf(name, calls),
-    once: <Result>(name: string, effect: (key: string) => Promise<Result> | Result, options: OnceOptions = {}) =>
-      perform<Result>(calls, {
-        kind: 'once',
-        vendor: null,
-        call: `once/${checkName(name)}`,
-        args: options.args,
-        idempotent: true,
-        send: ({ key }: CallInfo) => effect(key),
-      }),
-  };
+/** `ctx.once`: an effect of the item or batch in hand. */
+export function performOnce<Result>(
+  calls: () => Calls,
+  name: string,
+  effect: (key: string) => Promise<Result> | Result,
+  options: OnceOptions = {},
+): Promise<Result> {
+  return perform<Result>(calls, () => ({
+    kind: 'once',
+    vendor: null,
+    call: `once/${checkName(name)}`,
+    args: options.args,
+    idempotent: true,
+    send: ({ key }: CallInfo) => effect(key),
+  }));
 }
 
-function vendorOf(vendor: string, calls: () => Calls): Vendor {
+/** `ctx.vendor(name)`. */
+export function vendorOf(vendor: string, calls: () => Calls): Vendor {
   checkName(vendor);
   return {
     call: <Result>(
@@ -25,7 +27,7 @@ function vendorOf(vendor: string, calls: () => Calls): Vendor {
       send: (call: CallInfo) => Promise<Result> | Result,
       options: CallOptions<Result> = {},
     ) =>
-      perform<Result>(calls, {
+      perform<Result>(calls, () => ({
         kind: 'vendor',
         vendor,
         call: `${vendor}/${checkName(name)}`,
@@ -34,7 +36,7 @@ function vendorOf(vendor: string, calls: () => Calls): Vendor {
         send,
         reconcile: options.reconcile && ((info) => options.reconcile!(info)),
         cancel: options.cancel && ((info) => options.cancel!(info)),
-      }),
+      })),
   };
 }
 
@@ -45,6 +47,6 @@ function checkName(name: unknown): string {
 }
 const MAX_NAME_BYTES = 200;
 
-async function perform<Result>(calls: () => Calls, spec: Parameters<Calls['perform']>[0]): Promise<Result> {
-  return (await calls().perform(spec)) as Result;
+async function perform<Result>(calls: () => Calls, spec: () => Parameters<Calls['perform']>[0]): Promise<Result> {
+  return (await calls().perform(spec())) as Result;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   createActivities,
   type Activities,
+  type StartedLog,
   type UnitInput,
   type UnitResult,
   type UnitSettings,
@@ -51,6 +52,8 @@ export class UnitRig {
   readonly journaled: JournalWrite[] = [];
   readonly faults: Faults = {};
   readonly draining = new AbortController();
+  /** Of workers that are made from now on. */
+  started: StartedLog | undefined;
   readonly activities: Activities;
   private seq = 0;
 
@@ -84,6 +87,7 @@ export class UnitRig {
       workerId: `worker-${randomUUID()}`,
       draining: this.draining.signal,
       settings: this.settings,
+      ...(this.started && { started: this.started }),
     });
   }
 
