@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { gated, scripted, type Act } from '../support/payloads';
+import { slowVendor } from '../support/slow-vendor';
+import * as sets from '../../model/index-set';
 import { createRig, itemsOf, signal, type Rig } from '../support/rig';
 import { withTemporal } from '../support/temporal';
 import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
 
 /** Named by the release of the workflow that made them. */
-const FOLDER = join(__dirname, 'histories', 'v1');
+const FOLDER = join(__dirname, 'histories', 'v2');
 
 /** A job with retries, deferrals, reviews and rejects. */
 async function retries(): Promise<[Rig, string]> {
@@ -79,6 +81,40 @@ async function rollover(): Promise<[Rig, string]> {
   return [rig, id];
 }
 
+/** A job whose items wait, with a ceiling on how many. */
+async function waits(): Promise<[Rig, string]> {
+  const vendor = slowVendor({ answersAfter: 2, maxOpen: 50 });
+  const rig = await createRig({ queue: 'activity', payloads: [vendor.payload] });
+  const { id } = await rig.submit('test.wait', itemsOf(120));
+  await rig.ended(id);
+  return [rig, id];
+}
+
+/** A job some of whose items are suspected of having killed a worker, and are run in quarantine. */
+async function suspects(): Promise<[Rig, string]> {
+  const rig = await createRig({
+    queue: 'activity',
+    payloads: [scripted().payload],
+    wrap: (activities) => ({
+      ...activities,
+      runUnit: async (input, delivery) => {
+        if (input.seq !== 2) return activities.runUnit(input, delivery);
+        const started = { jobNo: input.jobNo, generation: input.generation, seq: input.seq };
+        const indexes = [...sets.indexes(sets.decode(input.set))].slice(0, 3);
+        const why = { code: 'killed', message: 'its process was killed' };
+        await rig.store.suspect(
+          indexes.map((index) => ({ ...started, index })),
+          why,
+        );
+        throw new Error('the delivery died');
+      },
+    }),
+  });
+  const { id } = await rig.submit('test.script', itemsOf(60), { options: { concurrency: 4 } });
+  await rig.ended(id);
+  return [rig, id];
+}
+
 /** Where a history was recorded is nobody's business: no host, process or path. */
 function anonymous(key: string, value: unknown): unknown {
   if (key === 'stackTrace') return '';
@@ -102,7 +138,7 @@ async function main(): Promise<void> {
   const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
   const client = new Client({ connection });
   try {
-    for (const [name, make] of Object.entries({ retries, cancelled, cancelledInTemporal, rollover })) {
+    for (const [name, make] of Object.entries({ retries, cancelled, cancelledInTemporal, rollover, waits, suspects })) {
       const [rig, id] = await make();
       // The store shows the end a moment before the workflow has completed.
       await client.workflow.getHandle(id).result();

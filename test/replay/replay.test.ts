@@ -49,6 +49,17 @@ describe('the job workflow replays every committed history', () => {
     expect(has('rollover', 'activityTaskFailedEventAttributes')).toBe(true);
   });
 
+  it('among them one whose items wait, and one with items in quarantine', () => {
+    const lanes = (name: string): string[] =>
+      files
+        .filter((file) => file.includes(name))
+        .flatMap((file) => load(file).events!)
+        .flatMap((event) => event.activityTaskScheduledEventAttributes?.input?.payloads ?? [])
+        .flatMap((payload) => /"lane":"(\w+)"/.exec(Buffer.from(payload.data!).toString('utf8'))?.[1] ?? []);
+    expect(lanes('waits')).toContain('check');
+    expect(lanes('suspects')).toContain('quarantine');
+  });
+
   it('fails for a history that the workflow would not have made', async () => {
     const history = load(files.find((file) => file.includes('retries'))!);
     const scheduled = history.events!.find((event) => event.activityTaskScheduledEventAttributes);
