@@ -64,12 +64,11 @@ export function launch({ args, env, onLine, endAtOnce = 'SIGKILL' }: LaunchOptio
 
 function announcement(child: Child, onLine: (line: string) => void): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve) => {
-    let announced = false;
     lines(child.stdout, (line) => {
-      const value = announced ? undefined : parse(line);
-      if (!value) return onLine(line);
-      announced = true;
-      resolve(value);
+      const value = parse(line);
+      // A supervisor announces its worker again after a restart: that is said in its log too.
+      if (value) resolve(value);
+      else onLine(line);
     });
   });
 }
