@@ -8,10 +8,7 @@ import { MAX_RESULT_BYTES } from './deps';
 import { delayOf, isError } from './disposition';
 import { Stopped, type StopReason } from './invocation';
 import type { Admitted } from './admitted';
-import { askVendor, cancelAtVendor } from './vendor-requests';
-
-/** Requests to a vendor under way at once in one unit. */
-const AT_ONCE = 5;
+import { askVendor, cancelAtVendor, chunksOf, forEachChunk, type Chunk } from './vendor-requests';
 
 /**
  * A unit of waits: asks the vendor about many remote ids at once, on whichever worker it came to, without entering the
@@ -23,7 +20,7 @@ export class CheckRun implements Attended {
   /** Waits of which something was learnt. */
   checked = 0;
   private readonly found: number[] = [];
-  private readonly chunks: (readonly [Wait, readonly OpenWait[]])[];
+  private readonly chunks: Chunk[];
   private readonly unknown: number[] = [];
   private readonly stopped = new AbortController();
   private idle = false;
@@ -34,7 +31,11 @@ export class CheckRun implements Attended {
   ) {
     this.job = admitted.job;
     this.buffer = admitted.buffer;
-    this.chunks = this.cut(waits);
+    this.chunks = chunksOf(admitted.payload, waits);
+    // A release of the payload without the wait: nobody here can ask.
+    for (const open of waits.filter(({ wait }) => !admitted.payload.waits.has(wait))) {
+      this.failed(open, { code: 'wait_not_declared', message: `no wait ${open.wait} is declared any more` });
+    }
   }
 
   /** Items whose wait was answered: they are to be sent to go on. */
@@ -47,11 +48,11 @@ export class CheckRun implements Attended {
     return fromIndexes([...this.unknown, ...this.chunks.flatMap(([, waits]) => waits.map((wait) => wait.index))]);
   }
 
-  async run(): Promise<void> {
-    const ask = async (): Promise<void> => {
-      for (let chunk = this.next(); chunk; chunk = this.next()) await this.check(...chunk);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  run(): Promise<void> {
+    return forEachChunk(
+      () => (this.idle ? undefined : this.chunks.shift()),
+      (wait, waits) => this.check(wait, waits),
+    );
   }
 
   halt(why: StopReason, tellRunning: boolean): void {
@@ -66,31 +67,6 @@ export class CheckRun implements Attended {
   tick(): void {
     if (this.buffer.refused) this.halt('superseded', true);
     if (this.buffer.failure) this.halt('store', true);
-  }
-
-  private next(): readonly [Wait, readonly OpenWait[]] | undefined {
-    return this.idle ? undefined : this.chunks.shift();
-  }
-
-  /** Waits for the same thing, as many as the vendor is asked about at once. */
-  private cut(waits: readonly OpenWait[]): (readonly [Wait, readonly OpenWait[]])[] {
-    const chunks: [Wait, OpenWait[]][] = [];
-    const filling = new Map<string, OpenWait[]>();
-    for (const open of waits) {
-      const wait = this.admitted.payload.waits.get(open.wait);
-      // A release of the payload without the wait: nobody here can ask.
-      if (!wait) this.failed(open, { code: 'wait_not_declared', message: `no wait ${open.wait} is declared any more` });
-      else {
-        let chunk = filling.get(wait.name);
-        if (!chunk || chunk.length >= wait.checkBatch) {
-          chunk = [];
-          filling.set(wait.name, chunk);
-          chunks.push([wait, chunk]);
-        }
-        chunk.push(open);
-      }
-    }
-    return chunks;
   }
 
   private async check(wait: Wait, waits: readonly OpenWait[]): Promise<void> {
@@ -141,7 +117,11 @@ export class CheckRun implements Attended {
     const groups = new Map<number, OpenWait[]>();
     for (const open of rest) {
       if (why && open.errors + 1 > wait.tolerate) this.failed(open, remark(why, open));
-      else groups.set(open.checks, [...(groups.get(open.checks) ?? []), open]);
+      else {
+        const group = groups.get(open.checks);
+        if (group) group.push(open);
+        else groups.set(open.checks, [open]);
+      }
     }
     // One due time for all that were asked about together, so that they are together the next time.
     for (const [checks, group] of groups) {

@@ -1,18 +1,15 @@
-import type { Payload, Wait } from '../contract';
+import type { Payload } from '../contract';
 import { size } from '../model/index-set';
-import type { JobRecord, OpenWait } from '../store';
+import type { JobRecord } from '../store';
 import type { UnitShared } from './admitted';
 import type { ActivityDeps } from './deps';
 import { runOpenItems } from './open-run';
 import type { JobRef } from './types';
 import { UnitBuffer } from './unit-buffer';
-import { cancelAtVendor } from './vendor-requests';
+import { cancelAtVendor, chunksOf, forEachChunk } from './vendor-requests';
 
 /** Units have numbers from 1 on; this one is the job's own. */
 const SETTLE_SEQ = 0;
-
-/** Requests to vendors under way at once. */
-const AT_ONCE = 5;
 
 /** Waits read at a time. */
 const PAGE = 1_000;
@@ -88,24 +85,17 @@ async function cancelOpenWaits(deps: ActivityDeps, job: JobRecord, payload: Payl
     const page = await deps.store.openWaitsOf(job.no, { after, limit: PAGE });
     if (page.length === 0) return;
     after = page[page.length - 1]!.index;
-    const chunks = [...payload.waits.values()].flatMap((wait) => chunksOf(wait, page));
+    const chunks = chunksOf(payload, page);
     let sent = 0;
     let failed = 0;
-    const work = async (): Promise<void> => {
-      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
-        const cancels = await cancelAtVendor(asker, ...chunk);
+    await forEachChunk(
+      () => chunks.shift(),
+      async (wait, waits) => {
+        const cancels = await cancelAtVendor(asker, wait, waits);
         sent += cancels.sent;
         failed += cancels.failed;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+      },
+    );
     if (sent > 0) await deps.store.noteVendorCancels(job.no, sent, failed);
   }
-}
-
-function chunksOf(wait: Wait, page: readonly OpenWait[]): [Wait, readonly OpenWait[]][] {
-  const ofWait = page.filter((open) => open.wait === wait.name);
-  const chunks: [Wait, readonly OpenWait[]][] = [];
-  for (let i = 0; i < ofWait.length; i += wait.checkBatch) chunks.push([wait, ofWait.slice(i, i + wait.checkBatch)]);
-  return chunks;
 }

@@ -1,4 +1,4 @@
-import type { CheckContext, Wait } from '../contract';
+import type { CheckContext, Payload, Wait } from '../contract';
 import type { OpenWait } from '../store';
 import { VENDOR_CANCEL_MS } from './deps';
 import { Stopped } from './invocation';
@@ -8,6 +8,33 @@ import type { Admitted } from './admitted';
 type Ask = (context: CheckContext) => unknown;
 type Asked = { readonly value: unknown } | { readonly error: unknown };
 type Asker = Pick<Admitted, 'deps' | 'job' | 'payload' | 'log'>;
+
+/** Waits for the same thing, as many as their vendor is asked about at once. */
+export type Chunk = readonly [Wait, readonly OpenWait[]];
+
+/** Requests to a vendor under way at once. */
+const AT_ONCE = 5;
+
+/** Cuts waits into chunks; those that the payload does not declare, of another release of it, are left out. */
+export function chunksOf(payload: Payload, waits: readonly OpenWait[]): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (const wait of payload.waits.values()) {
+    const ofWait = waits.filter((open) => open.wait === wait.name);
+    for (let i = 0; i < ofWait.length; i += wait.checkBatch) chunks.push([wait, ofWait.slice(i, i + wait.checkBatch)]);
+  }
+  return chunks;
+}
+
+/** Works on one chunk after the other, some at once, until there is no next one. */
+export async function forEachChunk(
+  next: () => Chunk | undefined,
+  work: (...chunk: Chunk) => Promise<void>,
+): Promise<void> {
+  const workOn = async (): Promise<void> => {
+    for (let chunk = next(); chunk; chunk = next()) await work(...chunk);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, workOn));
+}
 
 /** Asks within the item's time-out; what is not answered by then, or when `stop` is aborted, is an error. */
 export function askVendor(asker: Asker, stop: AbortSignal, ask: Ask): Promise<Asked> {

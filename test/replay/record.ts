@@ -29,33 +29,28 @@ async function retries(): Promise<[Rig, string]> {
   return [rig, id];
 }
 
-/** A job cancelled while items run, after a pause. */
-async function cancelled(): Promise<[Rig, string]> {
+/** A job that is ended while ten of its items run. */
+async function endedBy(end: (rig: Rig, id: string) => Promise<unknown>): Promise<[Rig, string]> {
   const gate = gated({ concurrency: 10 });
   const rig = await createRig({ queue: 'activity', payloads: [gate.payload] });
   const started = signal();
   gate.onStart = () => gate.started.length === 10 && started.resolve();
   const { id } = await rig.submit('test.gate', itemsOf(60));
   await started.promise;
-  await rig.post(`/v1/jobs/${id}/pause`);
-  await rig.post(`/v1/jobs/${id}/resume`);
-  await rig.post(`/v1/jobs/${id}/cancel`);
+  await end(rig, id);
   await rig.ended(id);
   return [rig, id];
 }
 
-/** A job cancelled in Temporal itself, not through the API. */
-async function cancelledInTemporal(): Promise<[Rig, string]> {
-  const gate = gated({ concurrency: 10 });
-  const rig = await createRig({ queue: 'activity', payloads: [gate.payload] });
-  const started = signal();
-  gate.onStart = () => gate.started.length === 10 && started.resolve();
-  const { id } = await rig.submit('test.gate', itemsOf(60));
-  await started.promise;
-  await withTemporal((client) => client.workflow.getHandle(id).cancel());
-  await rig.ended(id);
-  return [rig, id];
-}
+/** Cancelled while items run, after a pause. */
+const cancelled = (): Promise<[Rig, string]> =>
+  endedBy(async (rig, id) => {
+    for (const act of ['pause', 'resume', 'cancel']) await rig.post(`/v1/jobs/${id}/${act}`);
+  });
+
+/** Cancelled in Temporal itself, not through the API. */
+const cancelledInTemporal = (): Promise<[Rig, string]> =>
+  endedBy((_, id) => withTemporal((client) => client.workflow.getHandle(id).cancel()));
 
 /** A job whose units are lost and that rolls over several times. */
 async function rollover(): Promise<[Rig, string]> {

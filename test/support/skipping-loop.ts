@@ -17,21 +17,24 @@ export class SkippingLoop {
   /** Units delivered, by lane. */
   readonly units: Record<string, number> = {};
   largestState = 0;
-  skippedMs = 0;
   private inFlight = 0;
   private readonly timers = new Set<{ at: number; work: () => void }>();
 
   private constructor(
     readonly store: Store,
     private readonly payload: Payload,
+    /** What the store's clock goes by, too. */
+    private readonly time: { skippedMs: number },
   ) {}
 
   static async open(payload: Payload, file: string): Promise<SkippingLoop> {
-    const time = { skipped: 0 };
-    const store = await openStore({ file, patienceMs: 10_000, now: () => Date.now() + time.skipped });
-    const loop = new SkippingLoop(store, payload);
-    Object.defineProperty(loop, 'skippedMs', { get: () => time.skipped, set: (ms: number) => (time.skipped = ms) });
-    return loop;
+    const time = { skippedMs: 0 };
+    const store = await openStore({ file, patienceMs: 10_000, now: () => Date.now() + time.skippedMs });
+    return new SkippingLoop(store, payload, time);
+  }
+
+  get skippedMs(): number {
+    return this.time.skippedMs;
   }
 
   readonly now = (): number => Date.now() + this.skippedMs;
@@ -119,7 +122,7 @@ export class SkippingLoop {
       const [first] = [...this.timers].sort((a, b) => a.at - b.at);
       if (this.inFlight > 0 || !first) return;
       this.timers.delete(first);
-      this.skippedMs += Math.max(0, first.at - this.now());
+      this.time.skippedMs += Math.max(0, first.at - this.now());
       first.work();
     });
   }
