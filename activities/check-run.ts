@@ -152,22 +152,27 @@ export class CheckRun implements Attended {
     const parsed = wait.spec.answer.safeParse(answer);
     if (!parsed.success) {
       const what = `the answer to ${wait.name} does not fit its schema`;
-      return this.failed(open, toIssues('wait_answer_invalid', what, parsed.error.issues));
+      return this.refused(open, toIssues('wait_answer_invalid', what, parsed.error.issues));
     }
     // What `resume` is given has gone through JSON, so that it is the same whether or not it was read back.
     const bytes = Buffer.byteLength(JSON.stringify(answer));
     if (bytes > MAX_RESULT_BYTES) {
       const message = `the answer is ${bytes} bytes of JSON, over the limit of ${MAX_RESULT_BYTES}`;
-      return this.failed(open, { code: 'wait_answer_too_large', message });
+      return this.refused(open, { code: 'wait_answer_too_large', message });
     }
     this.found.push(open.index);
     this.buffer.answer(open.index, answer, bytes);
   }
 
-  private failed(open: OpenWait, error: ErrorInfo): void {
-    const bytes = error.message.length + (error.stack?.length ?? 0);
+  /** The vendor has answered, and the answer will not do. */
+  private refused(open: OpenWait, error: ErrorInfo): void {
     const body = { error, remoteId: open.remoteId };
-    this.buffer.settle(open.index, 'failed', open.history.attempts + 1, body, bytes);
+    this.buffer.settle(open.index, 'failed', open.history.attempts + 1, body, error.message.length);
+  }
+
+  /** No answer is to be had: a dead letter. */
+  private failed(open: OpenWait, error: ErrorInfo): void {
+    this.buffer.giveUp(open.index, open.history.attempts + 1, { error, remoteId: open.remoteId });
   }
 }
 

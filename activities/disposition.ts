@@ -130,6 +130,12 @@ export function fail(unit: Judged, item: WorkItem, error: ErrorInfo, attempts = 
   return true;
 }
 
+/** The runner gives the item up: no attempt, deferral or time is left to it. It is a dead letter. */
+function giveUp(unit: Judged, item: WorkItem, error: ErrorInfo, attempts: number): boolean {
+  unit.buffer.giveUp(item.index, attempts, { error });
+  return true;
+}
+
 /** The code of a Reject is the payload's own, so it is held to what a code may be. */
 function rejected(unit: Judged, item: WorkItem, reject: Reject, { openCharge }: Told): boolean {
   if (openCharge) return chargeUnknown(unit, item, openCharge);
@@ -146,7 +152,7 @@ function failed(unit: Judged, item: WorkItem, error: ErrorInfo, { openCharge }: 
   }
   // No attempt is left to find out in.
   if (openCharge) return chargeUnknown(unit, item, openCharge);
-  return fail(unit, item, error, next.attempts);
+  return giveUp(unit, item, error, next.attempts);
 }
 
 function timedOut(unit: Judged, item: WorkItem, ending: Ending, attempt: Told): boolean {
@@ -180,7 +186,7 @@ export function postpone(unit: Judged, item: WorkItem, delayMs: number, why: Err
     next.kind === 'exhausted'
       ? ['deferral_limit', `${deferrals} times`]
       : ['deferral_timeout', `for ${clock.now() - (deferredSince ?? clock.now())} ms`];
-  return fail(unit, item, { code, message: `deferred ${how}, the last time because: ${why.message}` }, next.attempts);
+  return giveUp(unit, item, { code, message: `deferred ${how}, the last time because: ${why.message}` }, next.attempts);
 }
 
 /**
@@ -194,5 +200,5 @@ export function returned(unit: Judged, item: WorkItem, progressed: boolean): boo
     return false;
   }
   const message = `its worker was shut down while it ran, ${item.history.returns + 1} times in a row, and it made no progress`;
-  return fail(unit, item, { code: 'shutdown_limit', message }, next.attempts);
+  return giveUp(unit, item, { code: 'shutdown_limit', message }, next.attempts);
 }

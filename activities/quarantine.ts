@@ -89,7 +89,7 @@ export class QuarantineRun implements Attended {
     if (deaths < DEATH_LIMIT) return;
     const attempts = (open.find((item) => item.index === end.index)?.history.attempts ?? 0) + 1;
     const message = `${end.why.message} (alone in a process of its own, ${deaths} times)`;
-    buffer.settle(end.index, 'failed', attempts, { error: { ...end.why, message } }, message.length);
+    buffer.giveUp(end.index, attempts, { error: { ...end.why, message } });
     await shared.settler.flush();
   }
 }

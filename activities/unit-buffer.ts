@@ -10,6 +10,7 @@ import type {
   OutcomeBody,
   ParkedItem,
   SettledItem,
+  SlowItem,
   UnitFlush,
   UsageEvent,
 } from '../store';
@@ -36,6 +37,7 @@ export class UnitBuffer {
   private bytes = 0;
   private closing = false;
   private readonly progress = new Map<number, ItemProgress>();
+  private slowest: readonly SlowItem[] = [];
   private progressChanged = false;
   /** The queue wants the unit back. */
   private doubted = false;
@@ -53,8 +55,19 @@ export class UnitBuffer {
   constructor(readonly fence: Fence) {}
 
   settle(index: number, outcome: Outcome, attempts: number, body: OutcomeBody, bytes: number): void {
+    this.end({ index, outcome, attempts, body }, bytes);
+  }
+
+  /** The item fails because the runner gives it up: a dead letter. */
+  giveUp(index: number, attempts: number, body: OutcomeBody): void {
+    const bytes = (body.error?.message.length ?? 0) + (body.error?.stack?.length ?? 0);
+    this.end({ index, outcome: 'failed', attempts, body, dead: true }, bytes);
+  }
+
+  private end(item: SettledItem, bytes: number): void {
+    const { index } = item;
     if (this.settled.length > 0 && this.bytes + bytes > FLUSH.bytes) this.cut();
-    this.settled.push({ index, outcome, attempts, body });
+    this.settled.push(item);
     this.bytes += bytes;
     this.forget(index);
   }
@@ -109,6 +122,14 @@ export class UnitBuffer {
     if (this.progress.delete(index)) this.progressChanged = true;
   }
 
+  /** Names the running items that have run for longest. */
+  name(slowest: readonly SlowItem[]): void {
+    if (slowest.length === this.slowest.length && slowest.every((item, i) => item.index === this.slowest[i]!.index))
+      return;
+    this.slowest = slowest;
+    this.progressChanged = true;
+  }
+
   /** Has it written even if it is empty: that is how a unit hears whether it still counts. */
   ask(): void {
     this.doubted = true;
@@ -146,11 +167,14 @@ export class UnitBuffer {
       ...(stopped > 0 && { stopped }),
       ...(vendorCancels.sent > 0 && { vendorCancels }),
     };
-    const doubtful = this.doubted ? { doubtful: true } : {};
+    const about = {
+      ...(this.doubted && { doubtful: true }),
+      ...(this.slowest.length > 0 && { slowest: this.slowest }),
+    };
     const nothing = { parked: [], usage: [], log: [] };
     const pieces = this.whole.map(({ settled, bytes }, i, { length }) => {
       const close = this.closing && i === length - 1;
-      return { bytes, flush: { fence, settled, ...(i === 0 ? said : nothing), running, progress, close, ...doubtful } };
+      return { bytes, flush: { fence, settled, ...(i === 0 ? said : nothing), running, progress, close, ...about } };
     });
     this.whole = [];
     this.parked = [];

@@ -2,7 +2,7 @@ import type { Item, Payload } from '../contract';
 import { toIssues, type ErrorInfo } from '../model/error-info';
 import { fromIndexes, union, type IndexSet } from '../model/index-set';
 import type { Plan } from '../model/plan';
-import type { JobRecord, OpenItem, UsageEvent } from '../store';
+import type { JobRecord, OpenItem, SlowItem, UsageEvent } from '../store';
 import type { Caller } from './calls/calls';
 import type { JournalWriter } from './calls/journal-writer';
 import type { Clock } from './clock';
@@ -23,6 +23,9 @@ export const STILL_RUNNING = {
   ms: 5_000,
   why: { code: 'still_running', message: 'an attempt of it still runs' },
 };
+
+/** Items that have run this long, ms, are named in the unit's row; so many of them. */
+const SLOW = { afterMs: 5_000, named: 3 };
 
 /**
  * Items of which an attempt runs in this process, by job and index: in one process an item runs once at a time. An
@@ -79,6 +82,8 @@ export class UnitRun implements Judged {
   private stop: StopReason | undefined;
   private budgetSpent = false;
   private turnStarted = 0;
+  /** When the running items were started, the oldest first; of those that end at once, none. */
+  private readonly since = new Map<number, number>();
 
   constructor(
     readonly deps: ActivityDeps,
@@ -138,6 +143,16 @@ export class UnitRun implements Judged {
     if (this.buffer.failure) this.halt('store', true);
     const now = this.clock.now();
     for (const invocation of this.invocations) invocation.tick(now);
+    this.buffer.name(this.slowest(now));
+  }
+
+  private slowest(now: number): SlowItem[] {
+    const slow: SlowItem[] = [];
+    for (const [index, startedAt] of this.since) {
+      if (slow.length === SLOW.named || now - startedAt < SLOW.afterMs) break;
+      slow.push({ index, startedAt });
+    }
+    return slow;
   }
 
   /** The next item, if it is at hand and can be run: what `take` gives without waiting. */
@@ -162,6 +177,7 @@ export class UnitRun implements Judged {
   handBack(work: WorkItem): void {
     this.handedBack.push(work.index);
     this.busy.delete(this.key(work));
+    this.since.delete(work.index);
   }
 
   /** The item as the payload sees it, or undefined when its input does not fit: then it has failed. */
@@ -177,6 +193,7 @@ export class UnitRun implements Judged {
   /** From now on an attempt of it runs, until it is recorded or, if it is abandoned, until it really ends. */
   occupy(work: WorkItem): void {
     this.busy.add(this.key(work));
+    this.since.set(work.index, this.clock.now());
   }
 
   /** Calls payload code for `works`, abandoning it when it does not end in time. */
@@ -199,6 +216,7 @@ export class UnitRun implements Judged {
     if (led) this.ran++;
     else this.broke(work, attempt);
     if (!('abandoned' in ending)) this.busy.delete(this.key(work));
+    this.since.delete(work.index);
     this.buffer.forget(work.index);
   }
 

@@ -60,9 +60,28 @@ const time = z.iso.datetime();
 const count = z.int().min(0);
 const outcomeCounts = { succeeded: count, failed: count, needs_review: count, skipped: count };
 
+/** The account with which a job closes. */
+const statementSchema = z.object({
+  items: count,
+  outcomes: z.object(outcomeCounts),
+  attempts: count,
+  deferrals: count.meta({ description: 'How often an item was put off without an attempt being counted' }),
+  waits: count.meta({ description: 'Waits at vendors that were started' }),
+  recoveries: count.meta({ description: 'Deliveries of units that died and were sent again' }),
+  vendorCalls: z.object({
+    made: count.meta({ description: 'How often a call that may cost something was sent' }),
+    unanswered: count.meta({ description: 'Calls of which nobody knows what came' }),
+  }),
+  usage: z.record(z.string(), z.number()).meta({ description: 'Quantity used, by meter' }),
+  phases: z
+    .object({ queuedMs: count, runningMs: count, pausedMs: count, cancellingMs: count })
+    .meta({ description: 'Where the time went from submit to end, ms; they add up to it' }),
+});
+
 export const jobSchema = z.object({
   id: z.string(),
   capability: z.string(),
+  retryOf: z.string().nullable().meta({ description: 'The job of which it runs items again' }),
   state: z.enum(JOB_STATES),
   items: count,
   counts: z.object({ pending: count, running: count, waiting: count, deferred: count, ...outcomeCounts }),
@@ -83,14 +102,7 @@ export const jobSchema = z.object({
         .meta({ description: 'What vendors were asked to stop, and how many of those requests failed' }),
     })
     .optional(),
-  statement: z
-    .object({
-      items: count,
-      outcomes: z.object(outcomeCounts),
-      attempts: count,
-      usage: z.record(z.string(), z.number()),
-    })
-    .optional(),
+  statement: statementSchema.optional(),
 });
 export type JobJson = z.output<typeof jobSchema>;
 
@@ -142,22 +154,38 @@ export const jobsQuery = pageQuery.extend({
 export const itemsQuery = pageQuery.extend({ outcome: z.enum(OUTCOMES).optional() });
 export const resultsQuery = z.object({ outcome: z.enum(OUTCOMES).optional() });
 
+const logLevel = z.enum(['info', 'warn', 'error']);
+const logSource = z.enum(['runner', 'payload']);
+export const logQuery = pageQuery.extend({ level: logLevel.optional(), source: logSource.optional() });
+export const eventsQuery = z.object({
+  log: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({ description: 'Whether lines of the log are events too, and not only changes of state' }),
+});
+
 const next = z.string().nullable();
 export const jobsPageSchema = z.object({ jobs: z.array(jobSchema), next });
 export const itemsPageSchema = z.object({ items: z.array(itemViewSchema), next });
-export const logPageSchema = z.object({
-  lines: z.array(
-    z.object({
-      no: count,
-      at: time,
-      level: z.enum(['info', 'warn', 'error']),
-      source: z.enum(['runner', 'payload']),
-      message: z.string(),
-      itemId: z.string().nullable(),
-    }),
-  ),
-  next,
+export const logLineSchema = z.object({
+  no: count,
+  at: time,
+  level: logLevel,
+  source: logSource,
+  message: z.string(),
+  itemId: z.string().nullable(),
+  state: z
+    .enum(JOB_STATES)
+    .nullable()
+    .meta({ description: 'What the state of the job became with it; null where it did not change' }),
 });
+export type LogLineJson = z.output<typeof logLineSchema>;
+export const logPageSchema = z.object({ lines: z.array(logLineSchema), next });
+
+/** How far a job is, as its stream of events says it. */
+export const progressSchema = jobSchema.pick({ state: true, items: true, counts: true });
+export type ProgressJson = z.output<typeof progressSchema>;
 
 export const manifestSchema = z.object({
   capabilities: z.array(
@@ -186,6 +214,7 @@ export const deepHealthSchema = healthSchema.extend({
       capabilities: z.array(z.string()),
       ceilings: z.record(z.string(), z.number()),
       memoryMb: z.number(),
+      loopDelayMs: count.meta({ description: 'How late its event loop was lately, ms; the 99th percentile' }),
       startedAt: time,
       beatAt: time,
     }),

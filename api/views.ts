@@ -1,5 +1,5 @@
 import type { JobQueue } from '../queue';
-import type { CancelReceipt, ItemCounts, ItemView, JobRecord } from '../store';
+import type { CancelReceipt, ItemCounts, ItemView, JobRecord, Statement } from '../store';
 import type { ItemJson, JobJson } from './schemas';
 
 function iso(at: number): string {
@@ -15,6 +15,7 @@ export function jobJson(job: JobRecord, counts: ItemCounts, queue: JobQueue): Jo
   return {
     id: job.id,
     capability: job.capability,
+    retryOf: job.retryOf,
     state: job.state,
     items: job.items,
     counts: { pending, running, waiting, deferred, succeeded, failed, needs_review, skipped },
@@ -24,9 +25,15 @@ export function jobJson(job: JobRecord, counts: ItemCounts, queue: JobQueue): Jo
     finishedAt: isoOrNull(job.finishedAt),
     temporal: { workflowId: job.id, url: queue.url(job.id) ?? null },
     ...(job.cancel && { cancel: cancelJson(job.cancel, skipped) }),
-    ...(job.statement && {
-      statement: { ...job.statement, outcomes: { ...job.statement.outcomes }, usage: { ...job.statement.usage } },
-    }),
+    ...(job.statement && { statement: statementJson(job.statement) }),
+  };
+}
+
+function statementJson(statement: Statement): JobJson['statement'] {
+  const { items, outcomes, attempts, deferrals, waits, recoveries, vendorCalls, usage, phases } = statement;
+  return {
+    ...{ items, outcomes: { ...outcomes }, attempts, deferrals, waits, recoveries },
+    ...{ vendorCalls: { ...vendorCalls }, usage: { ...usage }, phases: { ...phases } },
   };
 }
 

@@ -48,6 +48,13 @@ export function has(set: IndexSet, index: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= index;
 }
 
+/** How many indexes of the set are below `index`. */
+export function rank(set: IndexSet, index: number): number {
+  let below = 0;
+  for (let i = 0; i < set.length && set[i]! < index; i += 2) below += Math.min(set[i + 1]!, index) - set[i]!;
+  return below;
+}
+
 /** Appends a range that starts at or after every range in `set`, merging it with the last one where they touch. */
 function pushRange(set: number[], from: number, to: number): void {
   if (to <= from) return;
@@ -73,6 +80,11 @@ export function union(a: IndexSet, b: IndexSet): IndexSet {
     }
   }
   return merged;
+}
+
+/** The indexes that are in both. */
+export function intersect(a: IndexSet, b: IndexSet): IndexSet {
+  return subtract(a, subtract(a, b));
 }
 
 /** The indexes of `a` that are not in `b`. */

@@ -14,9 +14,13 @@ import type { Found } from '../model/pace';
 import type { Plan } from '../model/plan';
 import type { ItemState, JobState, Outcome, OutcomeCounts } from '../model/states';
 import type { Journal } from './journal-port';
+import type { Lineage } from './lineage-port';
+import type { Observe } from './observe-port';
 
 export type { ErrorInfo, ItemState, ParkKind };
 export type * from './journal-port';
+export * from './lineage-port';
+export type * from './observe-port';
 
 export interface NewItem {
   readonly index: number;
@@ -47,6 +51,8 @@ export interface JobRecord {
   readonly capability: string;
   /** The job whose journal and usage it shares: itself, or the one that it retries in the end. */
   readonly rootNo: number;
+  /** The id of the job that it retries; null where it retries none. */
+  readonly retryOf: string | null;
   readonly params: unknown;
   readonly labels: Readonly<Record<string, string>>;
   readonly plan: Plan;
@@ -84,8 +90,28 @@ export interface Statement {
   readonly outcomes: OutcomeCounts;
   /** Attempts of all items that have an outcome. */
   readonly attempts: number;
+  /** How often an item was put off without an attempt being counted. */
+  readonly deferrals: number;
+  /** Waits that were started. */
+  readonly waits: number;
+  /** Deliveries of units that died and were sent again. */
+  readonly recoveries: number;
+  /** `made`: how often a call that may cost something was sent. `unanswered`: calls of which nobody knows what came. */
+  readonly vendorCalls: { readonly made: number; readonly unanswered: number };
+  /** Where the time went from submit to end, ms; they add up to it. */
+  readonly phases: Phases;
   /** Quantity used, by meter. */
   readonly usage: Readonly<Record<string, number>>;
+}
+
+/** Parts of a job's time, ms. */
+export interface Phases {
+  /** From the submit to its first unit. */
+  readonly queuedMs: number;
+  readonly runningMs: number;
+  readonly pausedMs: number;
+  /** From the request to cancel to the end. */
+  readonly cancellingMs: number;
 }
 
 /** Items by what they are now; the sum is the job's items. */
@@ -150,8 +176,22 @@ export interface LogLine {
   readonly source: 'runner' | 'payload';
   readonly message: string;
   readonly itemId: string | null;
+  /** What the job's state became with it; null where it did not change. */
+  readonly state: JobState | null;
 }
-export type NewLogLine = Pick<LogLine, 'level' | 'source' | 'message'> & { readonly itemId?: string };
+/** Lines behind the one numbered `after`, oldest first. */
+export interface LogPage {
+  readonly after: number;
+  readonly limit: number;
+  readonly level?: LogLine['level'];
+  readonly source?: LogLine['source'];
+  /** Only lines with which the job's state changed. */
+  readonly states?: true;
+}
+export type NewLogLine = Pick<LogLine, 'level' | 'source' | 'message'> & {
+  readonly itemId?: string;
+  readonly state?: JobState;
+};
 
 /** Which delivery of which unit is speaking; a newer one makes the store refuse it. */
 export interface Fence {
@@ -208,6 +248,8 @@ export interface SettledItem {
   readonly outcome: Outcome;
   readonly attempts: number;
   readonly body: OutcomeBody;
+  /** The runner gave up on it: it is a dead letter. */
+  readonly dead?: boolean;
 }
 
 export interface ParkedItem {
@@ -235,6 +277,12 @@ export interface UsageEvent {
   readonly quantity: number;
 }
 
+/** An item that has run for a while. */
+export interface SlowItem {
+  readonly index: number;
+  readonly startedAt: number;
+}
+
 /** What a unit's attempts led to since its last flush. */
 export interface UnitFlush {
   readonly fence: Fence;
@@ -252,6 +300,8 @@ export interface UnitFlush {
   /** Items running now. */
   readonly running: number;
   readonly progress: Readonly<Record<number, ItemProgress>>;
+  /** Of the running items, those that have run for longest, if any has run for a while. */
+  readonly slowest?: readonly SlowItem[];
   /** The queue wants the unit back, and the unit does not know why: the sweep should look at the job. */
   readonly doubtful?: boolean;
   /** The unit ends with this flush. */
@@ -273,6 +323,8 @@ export interface WorkerRow {
   readonly capabilities: readonly string[];
   readonly ceilings: Readonly<Record<string, number>>;
   readonly memoryMb: number;
+  /** How late its event loop was since its last beat, ms; the 99th percentile. */
+  readonly loopDelayMs: number;
   readonly startedAt: number;
   readonly beatAt: number;
 }
@@ -305,7 +357,7 @@ export interface Jobs {
   deleteJob(no: number): Promise<boolean>;
   items(job: JobRecord, page: { outcome?: Outcome; after: number; limit: number }): Promise<ItemView[]>;
   item(job: JobRecord, id: string): Promise<ItemView | undefined>;
-  log(no: number, page: { after: number; limit: number }): Promise<LogLine[]>;
+  log(no: number, page: LogPage): Promise<LogLine[]>;
   appendLog(no: number, line: NewLogLine): Promise<void>;
 }
 
@@ -377,7 +429,7 @@ export interface Fleet {
   unitWorkers(no: number): Promise<string[]>;
 }
 
-export interface Store extends Intake, Jobs, Units, Journal, Fleet {
+export interface Store extends Intake, Jobs, Units, Journal, Lineage, Fleet, Observe {
   /** The UUID that the store was created with. */
   readonly id: string;
   /** Calls `listener` soon after anything was written, by whichever process; may call for nothing. */

@@ -121,7 +121,9 @@ describe('summary', () => {
         items: 10,
         outcomes: { succeeded: 6, failed: 2, needs_review: 1, skipped: 1 },
         attempts: 12,
+        ...{ deferrals: 0, waits: 0, recoveries: 0, vendorCalls: { made: 0, unanswered: 0 } },
         usage: { tokens: 7 },
+        phases: { queuedMs: 1_000, runningMs: 3_000, pausedMs: 0, cancellingMs: 0 },
       },
     });
     const error = { code: 'c', message: 'm' };

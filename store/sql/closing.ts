@@ -5,8 +5,9 @@ import { JOB_TRANSITIONS, endState, type JobState, type Outcome, type OutcomeCou
 import type { Statement, Units } from '../port';
 import { endCancelled } from './cancelling';
 import type { Database, SqlDialect } from './dialect';
-import { addLogLines } from './jobs';
+import { addLogLines, became } from './log';
 import { SCAN_CHUNK, earliestDue, findOpen } from './scan';
+import { stateAccount } from './statement';
 
 /** Most items that finalize names as missing; the machine comes back for the rest. */
 const MISSING_LIMIT = 1_000;
@@ -58,18 +59,12 @@ async function countOutcomes(
   return { outcomes, attempts };
 }
 
+/** What its items came to; they have all ended. */
+type ItemsAccount = Pick<Statement, 'items' | 'outcomes' | 'attempts'>;
+
 /** Writes the statement and the end state, if nobody has; the state that the job now has. */
-async function closeJob(trx: Database, no: number, account: Omit<Statement, 'usage'>, at: number): Promise<JobState> {
-  const usage = await trx
-    .selectFrom('usage')
-    .select(['name', sql<number>`sum(quantity)`.as('quantity')])
-    .where('job_no', '=', no)
-    .groupBy('name')
-    .execute();
-  const statement: Statement = {
-    ...account,
-    usage: Object.fromEntries(usage.map((row) => [row.name, Number(row.quantity)])),
-  };
+async function closeJob(trx: Database, no: number, account: ItemsAccount, at: number): Promise<JobState> {
+  const statement = await stateAccount(trx, no, account, at);
   const state = endState(account.outcomes);
   const closed = await trx
     .updateTable('jobs')
@@ -88,11 +83,12 @@ async function closeJob(trx: Database, no: number, account: Omit<Statement, 'usa
     const row = await trx.selectFrom('jobs').select('state').where('no', '=', no).executeTakeFirstOrThrow();
     return row.state as JobState;
   }
-  // The journal stays: a job that retries this one inherits it. A wait left here would hold a place for ever.
-  for (const table of ['units', 'parked', 'waits', 'batches'] as const) {
+  // The journal stays, and the batches that kept their members: a job that retries this one inherits them. A wait left
+  // here would hold a place for ever.
+  for (const table of ['units', 'parked', 'waits'] as const) {
     await trx.deleteFrom(table).where('job_no', '=', no).execute();
   }
-  await addLogLines(trx, no, at, [{ level: 'info', source: 'runner', message: `closed as ${state}` }]);
+  await addLogLines(trx, no, at, [became(state, `closed as ${state}`)]);
   return state;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { STUCK_ROUNDS } from '../../model/pace';
 import type { Fleet } from '../port';
-import type { SqlDialect } from './dialect';
+import type { Database, SqlDialect } from './dialect';
 import { toJob } from './rows';
 
 /** Rows of workers that were silent this long are removed when another one beats, ms. */
@@ -17,6 +17,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
           capabilities: JSON.stringify(worker.capabilities),
           ceilings: JSON.stringify(worker.ceilings),
           memory_mb: worker.memoryMb,
+          loop_delay_ms: worker.loopDelayMs,
           started_at: worker.startedAt,
           beat_at: now(),
         };
@@ -50,6 +51,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
           capabilities: JSON.parse(row.capabilities) as string[],
           ceilings: JSON.parse(row.ceilings) as Record<string, number>,
           memoryMb: row.memory_mb,
+          loopDelayMs: row.loop_delay_ms,
           startedAt: Number(row.started_at),
           beatAt: Number(row.beat_at),
         }));
@@ -105,24 +107,7 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
         await trx.updateTable('jobs').set({ touched_at: now(), suspect: 0 }).where('no', '=', no).execute();
       }),
 
-    nextGeneration: (no, generation) =>
-      write(async (trx) => {
-        const moved = await trx
-          .updateTable('jobs')
-          .set({ generation: generation + 1, workflow_started_at: null, touched_at: now(), suspect: 0 })
-          .where('no', '=', no)
-          .where('generation', '=', generation)
-          .where('finished_at', 'is', null)
-          .executeTakeFirst();
-        if (moved.numUpdatedRows === 0n) return false;
-        await trx
-          .updateTable('units')
-          .set({ closed: 1, running: 0, progress: null })
-          .where('job_no', '=', no)
-          .where('closed', '=', sql.lit(0))
-          .execute();
-        return true;
-      }),
+    nextGeneration: (no, generation) => write((trx) => nextGeneration(trx, no, generation, now())),
 
     stuckJobs: (limit) =>
       read(async (db) => {
@@ -149,4 +134,27 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
         return rows.map((row) => row.worker);
       }),
   };
+}
+
+async function nextGeneration(trx: Database, no: number, generation: number, at: number): Promise<boolean> {
+  const moved = await trx
+    .updateTable('jobs')
+    .set({ generation: generation + 1, workflow_started_at: null, touched_at: at, suspect: 0 })
+    .where('no', '=', no)
+    .where('generation', '=', generation)
+    .where('finished_at', 'is', null)
+    .executeTakeFirst();
+  if (moved.numUpdatedRows === 0n) return false;
+  const lost = await trx
+    .updateTable('units')
+    .set({ closed: 1, running: 0, progress: null, slowest: null })
+    .where('job_no', '=', no)
+    .where('closed', '=', sql.lit(0))
+    .executeTakeFirst();
+  await trx
+    .updateTable('jobs')
+    .set((eb) => ({ recoveries: eb('recoveries', '+', Number(lost.numUpdatedRows)) }))
+    .where('no', '=', no)
+    .execute();
+  return true;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { DuplicateItemId, IdempotencyConflict } from '../errors';
 import type { Intake, JobRecord, NewItem, NewJob } from '../port';
 import type { Database, SqlDialect } from './dialect';
+import { addLogLines, became } from './log';
 import { toJob } from './rows';
 
 /** Rows removed by one transaction, so that dropping a large upload stops nobody. */
@@ -12,20 +13,10 @@ export const DROPPED = -1;
 
 export function createIntake(dialect: SqlDialect, now: () => number): Intake {
   const { read, write, from, column } = dialect;
-  const drop = async (upload: number): Promise<void> => {
-    for (let more = true; more;) more = await write((trx) => dropChunk(trx, upload));
-  };
+  const drop = (upload: number): Promise<void> => dropUpload(dialect, upload);
 
   return {
-    openUpload: (tenant) =>
-      write(async (trx) => {
-        const row = await trx
-          .insertInto('uploads')
-          .values({ tenant, items: 0, touched_at: now() })
-          .returning('no')
-          .executeTakeFirstOrThrow();
-        return Number(row.no);
-      }),
+    openUpload: (tenant) => write((trx) => openUpload(trx, tenant, now())),
 
     addItems: (upload, items) =>
       write(async (trx) => {
@@ -51,9 +42,7 @@ export function createIntake(dialect: SqlDialect, now: () => number): Intake {
           await markDropped(trx, upload);
           return { job: known, created: false };
         }
-        const taken = await trx.deleteFrom('uploads').where('no', '=', upload).returning('items').executeTakeFirst();
-        if (taken?.items !== job.items)
-          throw new Error(`the upload holds ${taken?.items ?? 0} items, not ${job.items}`);
+        await takeUpload(trx, upload, job.items);
         return { job: await insertJob(trx, upload, job, now()), created: true };
       });
       if (!sealed.created) await drop(upload);
@@ -76,6 +65,25 @@ export function createIntake(dialect: SqlDialect, now: () => number): Intake {
   };
 }
 
+export async function openUpload(trx: Database, tenant: string, at: number): Promise<number> {
+  const row = await trx
+    .insertInto('uploads')
+    .values({ tenant, items: 0, touched_at: at })
+    .returning('no')
+    .executeTakeFirstOrThrow();
+  return Number(row.no);
+}
+
+export async function dropUpload({ write }: SqlDialect, upload: number): Promise<void> {
+  for (let more = true; more;) more = await write((trx) => dropChunk(trx, upload));
+}
+
+/** The upload is one no more: its items are about to be a job's. @throws Error when it does not hold `items`. */
+export async function takeUpload(trx: Database, upload: number, items: number): Promise<void> {
+  const taken = await trx.deleteFrom('uploads').where('no', '=', upload).returning('items').executeTakeFirst();
+  if (taken?.items !== items) throw new Error(`the upload holds ${taken?.items ?? 0} items, not ${items}`);
+}
+
 /** Which of the items is there already, be it from an earlier batch or this one. */
 async function findDuplicate(trx: Database, upload: number, items: readonly NewItem[]): Promise<Error> {
   const firstOf = new Map<string, number>();
@@ -93,7 +101,11 @@ async function findDuplicate(trx: Database, upload: number, items: readonly NewI
   return new Error('an item index occurs twice in the upload');
 }
 
-async function keyHolder(trx: Database, job: NewJob): Promise<JobRecord | undefined> {
+/** The job that has the idempotency key. @throws IdempotencyConflict */
+export async function keyHolder(
+  trx: Database,
+  job: Pick<NewJob, 'tenant' | 'idempotency'>,
+): Promise<JobRecord | undefined> {
   if (!job.idempotency) return undefined;
   const row = await trx
     .selectFrom('jobs')
@@ -106,7 +118,14 @@ async function keyHolder(trx: Database, job: NewJob): Promise<JobRecord | undefi
   return toJob(row);
 }
 
-async function insertJob(trx: Database, no: number, job: NewJob, at: number): Promise<JobRecord> {
+/** @param of the job that it retries, whose journal it shares. */
+export async function insertJob(
+  trx: Database,
+  no: number,
+  job: NewJob,
+  at: number,
+  of?: Pick<JobRecord, 'id' | 'rootNo'>,
+): Promise<JobRecord> {
   const labels = Object.entries(job.labels);
   if (labels.length > 0) {
     await trx
@@ -140,7 +159,8 @@ async function insertJob(trx: Database, no: number, job: NewJob, at: number): Pr
       payload_log_lines: 0,
       idempotency_key: job.idempotency?.key ?? null,
       body_hash: job.idempotency?.bodyHash ?? null,
-      root_no: no,
+      root_no: of?.rootNo ?? no,
+      retry_of: of?.id ?? null,
       cancel_running: 0,
       cancel_stopped: 0,
       vendor_cancels_sent: 0,
@@ -148,11 +168,12 @@ async function insertJob(trx: Database, no: number, job: NewJob, at: number): Pr
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+  await addLogLines(trx, no, at, [became('accepted', `accepted with ${job.items} items${of ? ` of ${of.id}` : ''}`)]);
   return toJob(row);
 }
 
 /** False when there is no such upload: the number may be a job's by now, whose rows are to stay. */
-async function markDropped(trx: Database, no: number): Promise<boolean> {
+export async function markDropped(trx: Database, no: number): Promise<boolean> {
   const marked = await trx
     .updateTable('uploads')
     .set({ items: DROPPED, touched_at: 0 })
@@ -182,7 +203,7 @@ async function dropChunk(trx: Database, no: number): Promise<boolean> {
       (select root_no, item_id, key from usage where job_no = ${no} limit ${DROP_CHUNK})`.execute(trx);
   if (Number(usage.numAffectedRows) === DROP_CHUNK) return true;
   if (await dropJournal(trx, no)) return true;
-  for (const table of ['units', 'job_log', 'job_labels'] as const) {
+  for (const table of ['units', 'batches', 'dead_letters', 'job_log', 'job_labels'] as const) {
     await trx.deleteFrom(table).where('job_no', '=', no).execute();
   }
   await trx.deleteFrom('uploads').where('no', '=', no).execute();

@@ -1,29 +1,32 @@
 import { sql } from 'kysely';
 import { JOB_TRANSITIONS, isTerminal, type JobState } from '../../model/states';
-import type { ItemCounts, JobRecord, Jobs, LogLine, NewLogLine } from '../port';
+import type { ItemCounts, JobRecord, Jobs } from '../port';
 import { printable } from '../text';
 import type { Database, SqlDialect } from './dialect';
 import { DROPPED } from './intake';
 import { itemViews, withOutcome } from './item-views';
+import { addLogLines, readLog } from './log';
 import { toJob } from './rows';
-
-/** Longest log line, characters. */
-const MAX_LOG_MESSAGE = 4_000;
 
 export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
   const { read, write } = dialect;
 
-  const change = (no: number, why: keyof typeof JOB_TRANSITIONS, set: Record<string, unknown>): Promise<JobRecord> =>
+  const change = (
+    no: number,
+    why: keyof typeof JOB_TRANSITIONS,
+    state: JobState,
+    set: Record<string, unknown>,
+  ): Promise<JobRecord> =>
     write(async (trx) => {
       const changed = await trx
         .updateTable('jobs')
-        .set({ ...set, touched_at: now() })
+        .set({ ...set, state, touched_at: now() })
         .where('no', '=', no)
         .where('state', 'in', [...JOB_TRANSITIONS[why]!.from])
         .returningAll()
         .executeTakeFirst();
       if (changed)
-        await addLogLines(trx, no, now(), [{ level: 'info', source: 'runner', message: `${why} requested` }]);
+        await addLogLines(trx, no, now(), [{ level: 'info', source: 'runner', message: `${why} requested`, state }]);
       return toJob(
         changed ?? (await trx.selectFrom('jobs').selectAll().where('no', '=', no).executeTakeFirstOrThrow()),
       );
@@ -65,15 +68,14 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
     counts: (job) => read((db) => countItems(db, job)),
 
     requestCancel: (no, by) =>
-      change(no, 'cancel', {
-        state: 'cancelling',
+      change(no, 'cancel', 'cancelling', {
         paused: 0,
         cancel_at: now(),
         cancel_by: printable(by),
         cancel_running: sql`(select coalesce(sum(running), 0) from units where job_no = ${no} and closed = 0)`,
       }),
-    pause: (no) => change(no, 'pause', { state: 'paused', paused: 1 }),
-    resume: (no) => change(no, 'resume', { state: 'running', paused: 0 }),
+    pause: (no) => change(no, 'pause', 'paused', { paused: 1 }),
+    resume: (no) => change(no, 'resume', 'running', { paused: 0 }),
 
     deleteJob: (no) =>
       write(async (trx) => {
@@ -85,6 +87,7 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
         if (!row) return true;
         if (!isTerminal(row.state as JobState)) return false;
         await trx.deleteFrom('jobs').where('no', '=', no).execute();
+        await trx.deleteFrom('dead_letters').where('job_no', '=', no).execute();
         // What is left is an upload that nobody will seal: the sweep drops its rows, however many, in small steps.
         await trx
           .insertInto('uploads')
@@ -103,26 +106,7 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
 
     item: (job, id) => read(async (db) => (await itemViews(db, job, (query) => query.where('items.id', '=', id)))[0]),
 
-    log: (no, page) =>
-      read(async (db) => {
-        const rows = await db
-          .selectFrom('job_log')
-          .selectAll()
-          .where('job_no', '=', no)
-          .where('no', '>', page.after)
-          .orderBy('no')
-          .limit(page.limit)
-          .execute();
-        return rows.map((row) => ({
-          no: Number(row.no),
-          at: Number(row.at),
-          level: row.level as LogLine['level'],
-          source: row.source as LogLine['source'],
-          message: row.message,
-          itemId: row.item_id,
-        }));
-      }),
-
+    log: (no, page) => read((db) => readLog(db, no, page)),
     appendLog: (no, line) => write((trx) => addLogLines(trx, no, now(), [line])),
   };
 }
@@ -140,24 +124,6 @@ export async function addVendorCancels(
       vendor_cancels_failed: eb('vendor_cancels_failed', '+', failed),
     }))
     .where('no', '=', no)
-    .execute();
-}
-
-/** Adds lines to a job's log, cut to what a person would read. */
-export async function addLogLines(trx: Database, no: number, at: number, lines: readonly NewLogLine[]): Promise<void> {
-  if (lines.length === 0) return;
-  await trx
-    .insertInto('job_log')
-    .values(
-      lines.map((line) => ({
-        job_no: no,
-        at,
-        level: line.level,
-        source: line.source,
-        message: printable(line.message).slice(0, MAX_LOG_MESSAGE),
-        item_id: line.itemId ?? null,
-      })),
-    )
     .execute();
 }
 

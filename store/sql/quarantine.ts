@@ -4,7 +4,7 @@ import { LOSS_LIMIT } from '../../model/quarantine';
 import type { ErrorInfo, Fence, StartedItem } from '../port';
 import type { Database, SqlDialect } from './dialect';
 import { passesFence } from './fence';
-import { addLogLines } from './jobs';
+import { addLogLines } from './log';
 import { parkOpen } from './parking';
 
 /** How long an item whose process died is left alone, ms. */
@@ -47,7 +47,13 @@ export async function closeLost(
     )
     .execute();
   // Only what was open can have died: a second call, or one for a unit that never came, counts nothing.
-  if (before?.closed === 0 && before.accounted === 0) await countLosses(dialect, trx, no, set, at);
+  if (before?.closed !== 0) return;
+  await trx
+    .updateTable('jobs')
+    .set((eb) => ({ recoveries: eb('recoveries', '+', 1) }))
+    .where('no', '=', no)
+    .execute();
+  if (before.accounted === 0) await countLosses(dialect, trx, no, set, at);
 }
 
 async function countLosses(dialect: SqlDialect, trx: Database, no: number, set: IndexSet, at: number): Promise<void> {

@@ -20,6 +20,7 @@ export function toJob(row: JobRow): JobRecord {
     caller: row.caller,
     capability: row.capability,
     rootNo: Number(row.root_no),
+    retryOf: row.retry_of,
     params: JSON.parse(row.params) as unknown,
     labels: JSON.parse(row.labels) as Record<string, string>,
     plan: JSON.parse(row.plan) as Plan,

@@ -17,6 +17,9 @@ export interface Schema {
   usage: { root_no: number; item_id: string; key: string; name: string; quantity: number; job_no: number; at: number };
   workers: WorkersTable;
   job_log: LogTable;
+  dead_letters: DeadLettersTable;
+  /** What was done how often, over all processes: for gauges. */
+  counters: { name: string; value: number };
   leases: { name: string; holder: string; until: number };
 }
 
@@ -55,6 +58,12 @@ export interface JobsTable {
   cancel_stopped: number;
   vendor_cancels_sent: number;
   vendor_cancels_failed: number;
+  /** The id of the job that it retries. */
+  retry_of: string | null;
+  deferrals: Generated<number>;
+  waits: Generated<number>;
+  recoveries: Generated<number>;
+  vendor_calls: Generated<number>;
 }
 
 export interface ParkedTable {
@@ -103,6 +112,8 @@ export interface UnitsTable {
   closed: number;
   /** A supervisor said which of its items had started when its worker died. */
   accounted: Generated<number>;
+  /** JSON: the items that have run for longest. */
+  slowest: string | null;
 }
 
 export interface JournalTable {
@@ -140,6 +151,7 @@ export interface WorkersTable {
   capabilities: string;
   ceilings: string;
   memory_mb: number;
+  loop_delay_ms: Generated<number>;
   started_at: number;
   beat_at: number;
 }
@@ -152,4 +164,17 @@ export interface LogTable {
   source: string;
   message: string;
   item_id: string | null;
+  /** What the job's state became with it; null where it did not change. */
+  state: string | null;
+}
+
+/** Items that the runner gave up on. The rest of what a replay needs is in the item's other rows. */
+export interface DeadLettersTable {
+  no: Generated<number>;
+  job_no: number;
+  idx: number;
+  code: string;
+  at: number;
+  /** The id of the job that retries it. */
+  replayed_by: string | null;
 }

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import { OUTCOMES } from '../../model/states';
 import type { ItemProgress, SettledItem, UnitFlush, UsageEvent } from '../port';
+import { addDeadLetters } from './dead-letters';
 import type { Database, SqlDialect } from './dialect';
 import { passesFence } from './fence';
-import { addLogLines, addVendorCancels } from './jobs';
+import { addVendorCancels } from './jobs';
+import { addLogLines } from './log';
 import { giveBack, park } from './parking';
 import { endWaits, noteChecks } from './waits';
 
@@ -20,6 +22,7 @@ export async function settleFlush(dialect: SqlDialect, trx: Database, flush: Uni
   if (flush.vendorCancels) await addVendorCancels(trx, fence.jobNo, flush.vendorCancels);
   if (!(await passesFence(trx, fence))) return false;
   const ended = await addOutcomes(dialect, trx, fence.jobNo, flush.settled, at);
+  const deferrals = flush.parked.filter((item) => item.kind === 'defer').length;
   await park(dialect, trx, fence.jobNo, flush.parked);
   if (flush.checked) await noteChecks(dialect, trx, fence.jobNo, flush.checked, at);
   if (flush.returned) await giveBack(dialect, trx, fence.jobNo, flush.returned, at);
@@ -29,6 +32,7 @@ export async function settleFlush(dialect: SqlDialect, trx: Database, flush: Uni
     .set((eb) => ({
       touched_at: at,
       ...(flush.doubtful && { suspect: 1 }),
+      ...(deferrals > 0 && { deferrals: eb('deferrals', '+', deferrals) }),
       ...(flush.stopped && { cancel_stopped: eb('cancel_stopped', '+', flush.stopped) }),
       succeeded: eb('succeeded', '+', ended.succeeded),
       failed: eb('failed', '+', ended.failed),
@@ -43,6 +47,7 @@ export async function settleFlush(dialect: SqlDialect, trx: Database, flush: Uni
       running: flush.close ? 0 : flush.running,
       closed: flush.close ? 1 : 0,
       progress: progressText(flush.progress),
+      slowest: flush.close || !flush.slowest?.length ? null : JSON.stringify(flush.slowest),
     })
     .where('job_no', '=', fence.jobNo)
     .where('generation', '=', fence.generation)
@@ -94,6 +99,7 @@ async function addOutcomes(
       from ${from(rows)} where true on conflict do nothing`.execute(trx);
     created[outcome] = Number(inserted.numAffectedRows);
   }
+  await addDeadLetters(dialect, trx, no, settled, at);
   if (settled.length > 0) {
     const rows = settled.map((item) => [item.index]);
     await sql`

@@ -4,6 +4,7 @@ import type { Fence, JobRecord, Units } from '../port';
 import type { Database, SqlDialect } from './dialect';
 import { createClosing } from './closing';
 import { findDue } from './due';
+import { addLogLines, became } from './log';
 import { closeLost, diedAlone, suspect } from './quarantine';
 import { inputs, openItems } from './reading';
 import { toJob } from './rows';
@@ -28,12 +29,13 @@ export function createUnits(dialect: SqlDialect, now: () => number): Units {
           .where('finished_at', 'is', null)
           .executeTakeFirst();
         if (heard.numUpdatedRows === 0n) return;
-        await trx
+        const started = await trx
           .updateTable('jobs')
           .set({ state: 'expanding' })
           .where('no', '=', no)
           .where('state', 'in', [...JOB_TRANSITIONS['start']!.from])
-          .execute();
+          .executeTakeFirst();
+        if (started.numUpdatedRows > 0n) await addLogLines(trx, no, now(), [became('expanding', 'started')]);
       }),
 
     beginning: (no) => findBeginning(dialect, no),
@@ -125,5 +127,6 @@ async function openUnit(
     .where('no', '=', fence.jobNo)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (first) await addLogLines(trx, fence.jobNo, at, [became('running', 'its first unit runs')]);
   return toJob(started);
 }

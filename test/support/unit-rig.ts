@@ -122,8 +122,9 @@ export class UnitRig {
     return this.store.items(job, { after: -1, limit: 1_000 });
   }
 
-  jobLog(job: JobRecord): Promise<LogLine[]> {
-    return this.store.log(job.no, { after: 0, limit: 10_000 });
+  /** Lines of the job's log that are not about its state. */
+  async jobLog(job: JobRecord): Promise<LogLine[]> {
+    return (await this.store.log(job.no, { after: 0, limit: 10_000 })).filter((line) => line.state === null);
   }
 
   /** Writes the row of a cancel, and lets the worker hear of it. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { decode, encode, isEmpty, subtract, union, type IndexSet } from '../../../model/index-set';
+import { decode, encode, intersect, isEmpty, subtract, union, type IndexSet } from '../../../model/index-set';
 import type { Fence } from '../../port';
 import type { Database, SqlDialect } from '../dialect';
 import { passesFence } from '../fence';
@@ -65,15 +65,11 @@ async function batchesOf(dialect: SqlDialect, db: Database, no: number, set: Ind
     .execute();
   const batches = rows
     .map((row) => ({ subject: row.subject, members: decode(row.members) }))
-    .filter(({ members }) => !isEmpty(common(members, set)));
+    .filter(({ members }) => !isEmpty(intersect(members, set)));
   if (batches.length === 0) return [];
-  const touched = batches.map(({ members }) => common(members, set)).reduce(union);
+  const touched = batches.map(({ members }) => intersect(members, set)).reduce(union);
   const open = subtract(touched, await endedOf(dialect, db, no, touched));
-  return batches.filter(({ members }) => !isEmpty(common(members, open)));
-}
-
-function common(a: IndexSet, b: IndexSet): IndexSet {
-  return subtract(a, subtract(a, b));
+  return batches.filter(({ members }) => !isEmpty(intersect(members, open)));
 }
 
 /** Gives the unit those of the batches that no other open unit has; their subjects. */

@@ -57,6 +57,7 @@ async function writeRun(
 /** Decides about writes one after the other. */
 class Desk {
   private readonly fences = new Map<string, boolean>();
+  private readonly made = new Map<number, { calls: number; waits: number }>();
   private readonly ceilings: Ceilings;
   private readonly pins: Pins;
 
@@ -87,6 +88,13 @@ class Desk {
     await this.ledger.save();
     await this.starts.save(this.at);
     await this.pins.save();
+    for (const [no, { calls, waits }] of this.made) {
+      await this.trx
+        .updateTable('jobs')
+        .set((eb) => ({ vendor_calls: eb('vendor_calls', '+', calls), waits: eb('waits', '+', waits) }))
+        .where('no', '=', no)
+        .execute();
+    }
   }
 
   private async intent(write: IntentWrite): Promise<JournalAnswer> {
@@ -101,7 +109,15 @@ class Desk {
     else if (call.state === 'intent' && call.token === token) return STORED;
     else if (!write.renew || call.state === 'done') return { is: 'known', entry: toEntry(call) };
     else this.ledger.set(write, { ...call, token, state: 'intent', intentAt: this.at });
+    this.count(write);
     return STORED;
+  }
+
+  /** For the statement: a call that is about to be made, by the job that makes it. */
+  private count({ kind, fence }: IntentWrite): void {
+    if (kind === 'once') return;
+    const { calls, waits } = this.made.get(fence.jobNo) ?? { calls: 0, waits: 0 };
+    this.made.set(fence.jobNo, { calls: calls + 1, waits: waits + (kind === 'start' ? 1 : 0) });
   }
 
   private async admits({ fence }: IntentWrite): Promise<boolean> {

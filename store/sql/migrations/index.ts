@@ -2,8 +2,9 @@ import type { SqlDialect } from '../dialect';
 import { first } from './first';
 import type { Migration } from './migration';
 import { second } from './second';
+import { third } from './third';
 
-export const MIGRATIONS: readonly Migration[] = [first, second];
+export const MIGRATIONS: readonly Migration[] = [first, second, third];
 
 /**
  * Brings the schema up to date, in one transaction, so that any number of processes may start at once.

@@ -1,5 +1,5 @@
 import type { Store } from '../../../store';
-import { UNIT, eachWithStore, ended, fence, flush, submit, type Open } from './kit';
+import { UNIT, eachWithStore, ended, fence, flush, linesOf, submit, type Open } from './kit';
 
 export function changesConformance(open: Open): void {
   describe('notice of writes', () => {
@@ -41,7 +41,7 @@ export function changesConformance(open: Open): void {
         const called = nextCall(store);
         await other.appendLog(job.no, { level: 'info', source: 'runner', message: `line ${i}` });
         await called;
-        expect(await store.log(job.no, { after: 0, limit: 10 })).toHaveLength(i + 1);
+        expect(await linesOf(store, job)).toHaveLength(i + 1);
       }
     });
 

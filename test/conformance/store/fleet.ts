@@ -17,6 +17,7 @@ function workers(open: Open): void {
     capabilities: ['text.upper@1'],
     ceilings: { vendor: 5 },
     memoryMb: 512,
+    loopDelayMs: 3,
     startedAt: 1,
     ...more,
   });

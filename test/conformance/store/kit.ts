@@ -8,6 +8,7 @@ import type {
   IntentWrite,
   ItemCounts,
   JobRecord,
+  LogLine,
   NewItem,
   NewJob,
   ParkedItem,
@@ -180,6 +181,11 @@ export async function reread(store: Store, job: JobRecord): Promise<JobRecord> {
   const now = await store.jobByNo(job.no);
   if (!now) throw new Error(`job ${job.no} is gone`);
   return now;
+}
+
+/** The lines of the job's log that are not about its state. */
+export async function linesOf(store: Store, job: JobRecord, limit = 5_000): Promise<LogLine[]> {
+  return (await store.log(job.no, { after: 0, limit })).filter((line) => line.state === null);
 }
 
 export function sum(counts: ItemCounts): number {

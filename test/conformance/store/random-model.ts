@@ -48,6 +48,7 @@ export class Model {
   generation = 1;
   closedAs: JobState | null = null;
   statement: Statement | null = null;
+  private recoveries = 0;
   private readonly usage = new Map<string, number>();
   private readonly units = new Map<string, { delivery: string; closed: boolean; accounted: boolean }>();
 
@@ -87,6 +88,7 @@ export class Model {
       case 'nextGeneration':
         if (this.closedAs || command.generation !== this.generation) return false;
         this.generation += 1;
+        this.recoveries += this.openWorkers;
         for (const unit of this.units.values()) unit.closed = true;
         return true;
       case 'endCancelled':
@@ -132,6 +134,7 @@ export class Model {
 
   private recover({ generation, seq, set }: Extract<Command, { type: 'recover' }>, now: number): unknown {
     const unit = this.units.get(`${generation}/${seq}`);
+    if (unit && !unit.closed) this.recoveries += 1;
     if (unit && !unit.closed && !unit.accounted) {
       for (const index of indexes(this.openOf(set, now).open)) {
         const item = this.items[index]!;
@@ -193,6 +196,8 @@ export class Model {
       items: this.items.length,
       outcomes: this.tally,
       attempts: this.items.reduce((total, item) => total + item.attempts, 0),
+      ...{ deferrals: 0, recoveries: this.recoveries, waits: 0, vendorCalls: { made: 0, unanswered: 0 } },
+      phases: expect.any(Object) as unknown as Statement['phases'],
       usage: Object.fromEntries(this.usage),
     };
     this.units.clear();

@@ -96,7 +96,7 @@ describe('the lock of a SQLite file', () => {
   });
 });
 
-const WORKER = { pool: 'default', capabilities: [], ceilings: {}, memoryMb: 1, startedAt: 1 };
+const WORKER = { pool: 'default', capabilities: [], ceilings: {}, memoryMb: 1, loopDelayMs: 0, startedAt: 1 };
 
 describe('opening a SQLite file', () => {
   const world = eachWithFile();

@@ -10,7 +10,9 @@
  *   journal.ts    paid calls                          batches.ts   batches that keep their members
  *   waits.ts      starts and checks                   answers.ts   what an item goes on with
  *   ceilings.ts   how many waits may be open          cancelling.ts  the receipt, how open items end
- *   quarantine.ts losses, suspects, deaths alone
+ *   observe.ts    gauges, counters, glances
+ *   quarantine.ts losses, suspects, deaths alone      statement.ts the account a job closes with
+ *   retry.ts      jobs that retry others              lineage.ts   the newest outcomes, dead letters
  *   changes.ts    notice of writes                    random.ts    random sequences against a simple model
  */
 import { answersConformance } from './answers';
@@ -25,10 +27,14 @@ import { jobsConformance } from './jobs';
 import { journalConformance } from './journal';
 import type { Open } from './kit';
 import { lifecycleConformance } from './lifecycle';
+import { lineageConformance } from './lineage';
+import { observeConformance } from './observe';
 import { parkingConformance } from './parking';
 import { quarantineConformance } from './quarantine';
 import { randomConformance } from './random';
+import { retryConformance } from './retry';
 import { settleConformance } from './settle';
+import { statementConformance } from './statement';
 import { unitsConformance } from './units';
 import { waitsConformance } from './waits';
 
@@ -44,6 +50,9 @@ export function storeConformance(name: string, open: Open): void {
     settleConformance(open);
     parkingConformance(open);
     closingConformance(open);
+    statementConformance(open);
+    retryConformance(open);
+    lineageConformance(open);
     fleetConformance(open);
     journalConformance(open);
     waitsConformance(open);
@@ -52,6 +61,7 @@ export function storeConformance(name: string, open: Open): void {
     batchesConformance(open);
     quarantineConformance(open);
     cancellingConformance(open);
+    observeConformance(open);
     changesConformance(open);
     randomConformance(open);
   });

@@ -10,6 +10,7 @@ import {
   fence,
   flush,
   found,
+  linesOf,
   newItems,
   openUnit,
   parked,
@@ -88,7 +89,7 @@ function deliveries(open: Open): void {
     });
     expect(await store.settle([late])).toEqual([false]);
     expect(await store.counts(job)).toMatchObject({ pending: 3, running: 0 });
-    expect(await store.log(job.no, { after: 0, limit: 10 })).toEqual([]);
+    expect(await linesOf(store, job)).toEqual([]);
     expect(await store.settle([flush(newer, { settled: ended('succeeded', [0, 1, 2]), close: true })])).toEqual([true]);
     await store.finalize(job.no, 0);
     expect((await reread(store, job)).statement).toMatchObject({
