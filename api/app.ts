@@ -10,22 +10,31 @@ import type { Logger } from '../runtime';
 import { StoreUnavailable } from '../store';
 import type { ApiContext } from './context';
 import { OPERATIONS } from './openapi';
+import { EventStreams } from './events';
+import { Metrics } from './metrics';
 import { Problem } from './problems';
+import { eventRoutes } from './routes/events';
 import { itemRoutes } from './routes/items';
 import { jobRoutes } from './routes/jobs';
+import { metricRoutes } from './routes/metrics';
+import { retryRoutes } from './routes/retries';
 import { serviceRoutes } from './routes/service';
 
 /** What a client still sends after an early answer is read and dropped for this long, ms, so that it sees the answer. */
 const LINGER_MS = 2_000;
 
 /** The HTTP surface over a context. */
-export function createApp(context: ApiContext): Express {
+export function createApp(plain: ApiContext): Express {
+  const metrics: Metrics = new Metrics(plain, () => streams.open);
+  const context = metrics.observe(plain);
+  const streams = new EventStreams(context);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(logRequests(context.runtime.log));
-  app.use(jobRoutes(context), itemRoutes(context), serviceRoutes(context));
+  app.use(jobRoutes(context), itemRoutes(context), eventRoutes(context, streams));
+  app.use(retryRoutes(context), serviceRoutes(context), metricRoutes(metrics));
   app.use((request) => {
     throw unknownRoute(request);
   });
@@ -76,7 +85,7 @@ function answerErrors(log: Logger): ErrorRequestHandler {
       return next();
     }
     if (problem.extras['allowed']) response.set('allow', (problem.extras['allowed'] as string[]).join(', '));
-    if (problem.code === 'store_unavailable') response.set('retry-after', '5');
+    if (problem.status === 503) response.set('retry-after', '5');
     linger(request, response);
     response
       .status(problem.status)

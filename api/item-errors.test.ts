@@ -1,41 +1,8 @@
 import { definePayload, z } from '../contract';
+import { THROWN } from '../test/support/thrown';
 import { call, ended, get, submit } from './fixtures/http';
 import { openTestApi, type TestApi } from './fixtures/test-api';
 import { itemViewSchema, itemsPageSchema } from './schemas';
-
-function deepCause(levels: number): Error {
-  let error = new Error('the root');
-  for (let level = 0; level < levels; level++) error = new Error(`level ${level}`, { cause: error });
-  return error;
-}
-
-function cyclicCause(): Error {
-  const error = new Error('round and round');
-  error.cause = new Error('the other', { cause: error });
-  return error;
-}
-
-function longStack(): Error {
-  const error = new Error('long stack');
-  error.stack = `Error: long stack\n${'    at somewhere (file.ts:1:1)\n'.repeat(10_000)}`;
-  return error;
-}
-
-/** What payloads throw, by item id. */
-const THROWN: Readonly<Record<string, () => unknown>> = {
-  'a message of 5 MB': () => Object.assign(new Error('m'.repeat(5_000_000)), { code: 'kept' }),
-  'a stack of 10,000 lines': longStack,
-  '500 causes': () => deepCause(500),
-  'a cause in a circle': cyclicCause,
-  'a text': () => 'just a text',
-  undefined: () => undefined,
-  'a message with U+0000 and half a pair': () => new Error('a\0b\ud800c'),
-  'a property that throws': () => ({
-    get message(): string {
-      throw new Error('not even this');
-    },
-  }),
-};
 
 const thrower = definePayload({
   name: 'test.thrower',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as lineage from './lineage-schemas';
 import { PROBLEMS, type ProblemCode } from './problems';
 import * as schemas from './schemas';
 
@@ -7,6 +8,8 @@ interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly query?: z.ZodObject;
+  /** Headers that matter to it, and what they say. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
   readonly answer: { readonly status: number; readonly type?: string; readonly schema?: z.ZodType };
   readonly problems: readonly ProblemCode[];
@@ -14,7 +17,22 @@ interface Operation {
 
 const EVERYWHERE: readonly ProblemCode[] = ['store_unavailable', 'internal'];
 const job: readonly ProblemCode[] = ['job_not_found'];
+/** What may be wrong with the small body of a request. */
+const BODY: readonly ProblemCode[] = [
+  'invalid_json',
+  'truncated_body',
+  'invalid_request',
+  'body_too_large',
+  'unsupported_media_type',
+  'idempotency_conflict',
+];
 const ok = (schema: z.ZodType): Operation['answer'] => ({ status: 200, schema });
+
+const EVENTS = [
+  'The events of a job (SSE), to its end: `job` once, as it is now; `state` for each change of state and, with `log`,',
+  '`log` for each other line of the log, with its number as the id; `progress` with the counts, at most once a second;',
+  '`reset` where the stream starts over; `deleted`; and always, at last, `end` with the job as it ended',
+].join(' ');
 
 /** Every route, in the order of the documentation; a test holds the routers to it. */
 export const OPERATIONS: readonly Operation[] = [
@@ -89,6 +107,46 @@ export const OPERATIONS: readonly Operation[] = [
     problems: [...job, 'not_possible_now'],
   },
   {
+    method: 'post',
+    path: '/v1/jobs/{id}/retry',
+    summary: 'Run items of a job that has ended again, as a new job that pays for nothing twice',
+    headers: { 'Idempotency-Key': 'The same key and body give the same job' },
+    body: lineage.retrySchema,
+    answer: { status: 202, schema: lineage.retriedSchema },
+    problems: [...job, 'job_not_terminal', 'not_retryable', 'unknown_capability', ...BODY],
+  },
+  {
+    method: 'get',
+    path: '/v1/dead-letters',
+    summary: 'Items that the runner gave up on, the newest first',
+    query: lineage.deadLettersQuery,
+    answer: ok(lineage.deadLettersPageSchema),
+    problems: [...job, 'invalid_request', 'invalid_cursor'],
+  },
+  {
+    method: 'get',
+    path: '/v1/dead-letters/{id}',
+    summary: 'One of them, with all that a replay needs',
+    answer: ok(lineage.deadLetterDetailSchema),
+    problems: ['dead_letter_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/dead-letters/{id}/replay',
+    summary: 'Retry its item',
+    headers: { 'Idempotency-Key': 'The same key and body give the same job' },
+    body: lineage.replaySchema,
+    answer: { status: 202, schema: lineage.retriedSchema },
+    problems: ['dead_letter_not_found', 'job_not_terminal', 'not_retryable', ...BODY],
+  },
+  {
+    method: 'get',
+    path: '/v1/jobs/{id}/why',
+    summary: 'What a job waits for now: a sentence and its facts',
+    answer: ok(schemas.whySchema),
+    problems: job,
+  },
+  {
     method: 'get',
     path: '/v1/jobs/{id}/items',
     summary: 'Items in the order of the upload',
@@ -113,9 +171,18 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     method: 'get',
+    path: '/v1/jobs/{id}/events',
+    summary: EVENTS,
+    query: schemas.eventsQuery,
+    headers: { 'Last-Event-ID': 'The id of the last event that was received: the stream goes on behind it' },
+    answer: { status: 200, type: 'text/event-stream', schema: z.string() },
+    problems: [...job, 'invalid_request', 'too_many_streams'],
+  },
+  {
+    method: 'get',
     path: '/v1/jobs/{id}/log',
     summary: 'What the runner and the payload noted of the job',
-    query: schemas.pageQuery,
+    query: schemas.logQuery,
     answer: ok(schemas.logPageSchema),
     problems: [...job, 'invalid_request', 'invalid_cursor'],
   },
@@ -141,6 +208,13 @@ export const OPERATIONS: readonly Operation[] = [
     answer: ok(schemas.deepHealthSchema),
     problems: [],
   },
+  {
+    method: 'get',
+    path: '/metrics',
+    summary: 'Gauges, counters and latencies for Prometheus; docs/metrics.md says what each means',
+    answer: { status: 200, type: 'text/plain', schema: z.string() },
+    problems: [],
+  },
   { method: 'get', path: '/openapi.json', summary: 'This document', answer: ok(z.unknown()), problems: [] },
 ];
 
@@ -163,7 +237,7 @@ export function openApiDocument(): object {
   };
 }
 
-function describe({ path, summary, query, body, answer, problems }: Operation): object {
+function describe({ path, summary, query, headers = {}, body, answer, problems }: Operation): object {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => ({
     name: match[1],
     in: 'path',
@@ -176,9 +250,16 @@ function describe({ path, summary, query, body, answer, problems }: Operation): 
     required: false,
     schema: jsonSchema(schema as z.ZodType, 'input'),
   }));
+  const inHeader = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
   return {
     summary,
-    parameters: [...inPath, ...inQuery],
+    parameters: [...inPath, ...inQuery, ...inHeader],
     ...(body && {
       requestBody: {
         required: true,

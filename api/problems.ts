@@ -22,6 +22,7 @@ export const PROBLEMS = {
   not_found: kind(404, 'There is no such route', 'See /openapi.json.'),
   job_not_found: kind(404, 'There is no such job', 'Check the id; a deleted job is gone.'),
   item_not_found: kind(404, 'The job has no such item', 'Check the id of the item.'),
+  dead_letter_not_found: kind(404, 'There is no such dead letter', 'Check the id; those of a deleted job are gone.'),
   method_not_allowed: kind(405, 'The route does not take this method', 'See the Allow header.'),
   job_not_terminal: kind(409, 'The job has not ended', 'Cancel it, or wait for its end.'),
   not_possible_now: kind(409, 'The state of the job does not allow this', 'Read the job: its state says why.'),
@@ -44,8 +45,14 @@ export const PROBLEMS = {
   unknown_capability: kind(422, 'There is no such capability', 'See /v1/manifest for those that are served.'),
   invalid_params: kind(422, 'The params do not fit the capability', 'Mend the fields listed in `issues`.'),
   idempotency_conflict: kind(422, 'The idempotency key was used with another body', 'Use a new key for a new job.'),
+  not_retryable: kind(
+    422,
+    'There is nothing to be run again',
+    'See `why`, `items` and `leftOut`; items with an open call are taken with `openCalls`.',
+  ),
   internal: kind(500, 'Something went wrong here', 'Try again; the request id finds it in the log.'),
   store_unavailable: kind(503, 'The database cannot be used now', 'Try again shortly; nothing was kept.'),
+  too_many_streams: kind(503, 'Too many event streams are open', 'Try again shortly, or ask for the job with `wait`.'),
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

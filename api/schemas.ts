@@ -106,7 +106,7 @@ export const jobSchema = z.object({
 });
 export type JobJson = z.output<typeof jobSchema>;
 
-const errorSchema = z.object({
+export const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
   stack: z.string().optional(),
@@ -152,7 +152,12 @@ export const jobsQuery = pageQuery.extend({
     .optional(),
 });
 export const itemsQuery = pageQuery.extend({ outcome: z.enum(OUTCOMES).optional() });
-export const resultsQuery = z.object({ outcome: z.enum(OUTCOMES).optional() });
+export const resultsQuery = z.object({
+  outcome: z.enum(OUTCOMES).optional(),
+  lineage: z.enum(['all']).optional().meta({
+    description: 'The newest outcome of each item over the job, those that it retries and those that retry it',
+  }),
+});
 
 const logLevel = z.enum(['info', 'warn', 'error']);
 const logSource = z.enum(['runner', 'payload']);
@@ -187,6 +192,31 @@ export const logPageSchema = z.object({ lines: z.array(logLineSchema), next });
 export const progressSchema = jobSchema.pick({ state: true, items: true, counts: true });
 export type ProgressJson = z.output<typeof progressSchema>;
 
+export const whySchema = z.object({
+  cause: z.string().meta({ description: 'Stable, machine-readable; docs/operations.md says of each what to do' }),
+  sentence: z.string().meta({ description: 'What the job waits for now' }),
+  facts: z.object({
+    state: z.enum(JOB_STATES),
+    stateSince: time,
+    counts: z.object({ pending: count, running: count, waiting: count, deferred: count, ...outcomeCounts }),
+    window: count.meta({ description: 'Most items in flight at once' }),
+    units: z.array(z.object({ worker: z.string(), items: count, running: count, openedAt: time })),
+    slowest: z
+      .array(z.object({ item: z.string(), startedAt: time, worker: z.string() }))
+      .meta({ description: 'Running items that have run for longest' }),
+    parked: z.object({
+      total: count,
+      nextDue: time.nullable(),
+      lookedAt: count.meta({ description: 'Of how many items, those that are due next, the reasons are' }),
+      reasons: z.array(z.object({ kind: z.enum(PARK_KINDS), code: z.string(), count, due: time })),
+    }),
+    workers: z.object({ alive: count, withCapability: count }),
+    queue: z.string().nullable().meta({ description: 'What is wrong with the queue' }),
+    missing: z.object({ count, items: z.array(z.string()) }).nullable(),
+  }),
+});
+export type WhyJson = z.output<typeof whySchema>;
+
 export const manifestSchema = z.object({
   capabilities: z.array(
     z.object({
@@ -219,7 +249,12 @@ export const deepHealthSchema = healthSchema.extend({
       beatAt: time,
     }),
   ),
-  stuckJobs: z.array(z.string()),
+  deadLetters: count
+    .nullable()
+    .meta({ description: 'Dead letters that nobody has dealt with; null where the store is away' }),
+  stuckJobs: z
+    .array(z.object({ id: z.string(), missing: count, items: z.array(z.string()) }))
+    .meta({ description: 'Jobs that cannot be closed, with the number of items they lack and the first of their ids' }),
 });
 
 export const problemSchema = z

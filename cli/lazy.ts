@@ -7,6 +7,7 @@
 /* eslint-disable @typescript-eslint/no-require-imports, @typescript-eslint/consistent-type-imports */
 export const lazy = {
   undici: () => require('undici') as typeof import('undici'),
+  eventsource: () => require('eventsource-parser') as typeof import('eventsource-parser'),
   csv: () => require('csv-parse') as typeof import('csv-parse'),
   cliProgress: () => require('cli-progress') as typeof import('cli-progress'),
   dev: () => require('./dev') as typeof import('./dev'),

@@ -30,6 +30,8 @@ export function createProgram(cli: Cli): Command {
   for (const define of [defineRun, defineSubmit, defineWatch, defineJobs, defineShow, defineResults])
     define(program, cli);
   for (const define of [commands.defineSteering, commands.defineLog, commands.defineDelete]) define(program, cli);
+  program.commandsGroup('When something is wrong:');
+  for (const define of [commands.defineWhy, commands.defineRetry, commands.defineDeadLetters]) define(program, cli);
   program.commandsGroup('Help:');
   return program;
 }

@@ -14,4 +14,5 @@ export { temporalActivities } from './activity/temporal-activities';
 export { InProcessQueue } from './in-process/in-process-queue';
 export type { LoopClock, LoopOptions } from './in-process/job-loop';
 export { startSweeper, type SweeperOptions } from './sweep/sweeper';
+export { REPAIRS, repairCounter, type Repair } from './sweep/repairs';
 export { sweep } from './sweep/sweep';

@@ -14,11 +14,13 @@ import type { Found } from '../model/pace';
 import type { Plan } from '../model/plan';
 import type { ItemState, JobState, Outcome, OutcomeCounts } from '../model/states';
 import type { Journal } from './journal-port';
+import type { Diagnose } from './diagnosis-port';
 import type { Lineage } from './lineage-port';
 import type { Observe } from './observe-port';
 
 export type { ErrorInfo, ItemState, ParkKind };
 export type * from './journal-port';
+export type * from './diagnosis-port';
 export * from './lineage-port';
 export type * from './observe-port';
 
@@ -424,12 +426,11 @@ export interface Fleet {
   touch(no: number): Promise<void>;
   /** Moves a job to the next generation, if it still has `generation`; older units are refused from then on. */
   nextGeneration(no: number, generation: number): Promise<boolean>;
-  stuckJobs(limit: number): Promise<JobRecord[]>;
   /** Workers that have a unit of the job open. */
   unitWorkers(no: number): Promise<string[]>;
 }
 
-export interface Store extends Intake, Jobs, Units, Journal, Lineage, Fleet, Observe {
+export interface Store extends Intake, Jobs, Units, Journal, Lineage, Diagnose, Fleet, Observe {
   /** The UUID that the store was created with. */
   readonly id: string;
   /** Calls `listener` soon after anything was written, by whichever process; may call for nothing. */

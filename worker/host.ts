@@ -2,6 +2,7 @@ import { createActivities, type Activities } from '../activities';
 import { DEFAULT_POOL } from '../model/names';
 import type { Runtime } from '../runtime';
 import { activityDeps, type Isolation } from './activity-deps';
+import { watchLoopDelay } from './loop-delay';
 
 /** A worker's row is written this often, ms; `WORKER_SILENT_MS` without it is death. */
 const BEAT_MS = 2_000;
@@ -24,6 +25,7 @@ export async function openWorkerHost(runtime: Runtime, isolation?: Isolation): P
   const draining = new AbortController();
   const activities = createActivities(activityDeps(runtime, { draining: draining.signal, isolation }));
   const startedAt = Date.now();
+  const loopDelay = watchLoopDelay();
   const beat = (): Promise<void> =>
     store.beat({
       id: incarnation,
@@ -31,6 +33,7 @@ export async function openWorkerHost(runtime: Runtime, isolation?: Isolation): P
       capabilities: registry.list().map((payload) => payload.capability),
       ceilings: { units: config.maxUnits },
       memoryMb: Math.round(process.memoryUsage.rss() / 1_000_000),
+      loopDelayMs: loopDelay.take(),
       startedAt,
     });
   await beat();
@@ -42,6 +45,7 @@ export async function openWorkerHost(runtime: Runtime, isolation?: Isolation): P
     drain: () => draining.abort(),
     retire: async () => {
       clearInterval(timer);
+      loopDelay.stop();
       await store
         .retire(incarnation)
         .catch((error: unknown) => log.warn({ err: error }, 'cannot remove the row of this worker'));

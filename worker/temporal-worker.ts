@@ -1,21 +1,17 @@
 import {
-  NativeConnection,
   Runtime as TemporalRuntime,
   Worker,
   DefaultLogger,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import type { Activities } from '../activities';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_POOL, taskQueueName } from '../model/names';
 import { openTemporalQueue, type Logger, type Runtime } from '../runtime';
 import { startSweeper, temporalActivities } from '../queue';
 import type { Isolation } from './activity-deps';
 import { workflowBundle } from './bundle';
+import { connectToTemporal } from './connect';
 import { openWorkerHost, type WorkerHost } from './host';
-
-/** A worker that waits for Temporal at its start gives up after this long, ms. */
-const CONNECT_PATIENCE_MS = 60_000;
 
 /** Heartbeats reach the server at most this much apart, ms: they carry the news of a stop. */
 const HEARTBEAT_THROTTLE_MS = 1_000;
@@ -43,12 +39,12 @@ export interface WorkerParts {
 
 /**
  * A worker on Temporal.
- * @throws Error when Temporal cannot be reached for a minute, with what to check; or the reason of `stopping`.
+ * @throws QueueUnavailable when Temporal cannot be reached in time or has no such namespace; or the reason of `stopping`.
  */
 export async function startTemporalWorker(runtime: Runtime, parts: WorkerParts = {}): Promise<RunningWorker> {
   const { config, store, log, incarnation } = runtime;
   installTemporalRuntime(log);
-  const connection = await connect(runtime, parts.stopping);
+  const connection = await connectToTemporal(runtime, parts.stopping);
   const host = await openWorkerHost(runtime, parts.isolation);
   const activities = parts.wrap?.(host.activities) ?? host.activities;
   const taskQueue = taskQueueName(config.environment, store.id, DEFAULT_POOL);
@@ -84,24 +80,6 @@ export async function startTemporalWorker(runtime: Runtime, parts: WorkerParts =
 function stop(worker: Worker, host: WorkerHost): void {
   host.drain();
   if (worker.getState() === 'RUNNING') worker.shutdown();
-}
-
-async function connect({ config, log }: Runtime, stopping?: AbortSignal): Promise<NativeConnection> {
-  const until = Date.now() + CONNECT_PATIENCE_MS;
-  for (let delay = 250; ; delay = Math.min(delay * 2, 5_000)) {
-    try {
-      return await NativeConnection.connect({ address: config.temporalAddress });
-    } catch (error) {
-      if (Date.now() + delay > until) {
-        throw new Error(
-          `Temporal at ${config.temporalAddress} cannot be reached: check TEMPORAL_ADDRESS, or start one with 'npm run temporal'`,
-          { cause: error },
-        );
-      }
-      log.warn({ address: config.temporalAddress, err: error }, 'Temporal cannot be reached yet; trying again');
-      await sleep(delay, undefined, { signal: stopping }).catch(() => stopping?.throwIfAborted());
-    }
-  }
 }
 
 let installed = false;

@@ -62,7 +62,8 @@ function contentType(request: Request): string {
   throw new Problem('unsupported_media_type', `the content type ${type ?? '(none)'} is not taken`);
 }
 
-function idempotencyKey(request: Request): string | undefined {
+/** @throws Problem when it is none. */
+export function idempotencyKey(request: Request): string | undefined {
   const key = request.get('idempotency-key');
   if (key === undefined) return undefined;
   if (key.length === 0 || key.length > 256 || !isStorableName(key)) {

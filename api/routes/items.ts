@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { Router } from 'express';
+import { Router, type Response } from 'express';
+import type { Outcome } from '../../model/states';
+import type { JobRecord, Store } from '../../store';
 import type { ApiContext } from '../context';
 import { Problem } from '../problems';
 import { itemsQuery, resultsQuery } from '../schemas';
@@ -15,6 +17,43 @@ const PAGE_CHARS = 500_000;
 /** As many items as come near to PAGE_CHARS, by the size of the last ones. */
 function nextPage(items: number, chars: number): number {
   return Math.max(1, Math.min(LARGEST_PAGE, items * 4, Math.floor((items * PAGE_CHARS) / (chars + 1))));
+}
+
+type Read = (limit: number) => Promise<{ lines: readonly object[]; more: boolean }>;
+
+/** Outcomes of a job, page by page. */
+function outcomesOf(store: Store, job: JobRecord, filter: { outcome?: Outcome }): Read {
+  let after = -1;
+  return async (limit) => {
+    const items = await store.items(job, { after, limit, ...filter });
+    after = items[items.length - 1]?.index ?? after;
+    return { lines: items.filter((item) => item.body !== null).map(itemJson), more: items.length === limit };
+  };
+}
+
+/** The newest outcomes over the job's lineage, page by page, each with the job that it is from. */
+function newestOf(store: Store, job: JobRecord, filter: { outcome?: Outcome }): Read {
+  let after: string | null = null;
+  return async (limit) => {
+    const { items, next } = await store.lineageItems(job, { after, limit, ...filter });
+    after = next;
+    return { lines: items.map(({ jobId, item }) => ({ ...itemJson(item), job: jobId })), more: next !== null };
+  };
+}
+
+/** Writes what `read` gives, a line each, to its end. The reader sets the pace; one that goes away ends it. */
+async function writeLines(response: Response, read: Read): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  let limit = FIRST_PAGE;
+  for (let more = true; more && !gone.signal.aborted;) {
+    const page = await read(limit);
+    const text = page.lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    if (!response.write(text)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
+    more = page.more;
+    limit = nextPage(limit, text.length);
+  }
+  response.end();
 }
 
 export function itemRoutes(context: ApiContext): Router {
@@ -45,21 +84,10 @@ export function itemRoutes(context: ApiContext): Router {
     const query = parse(resultsQuery, request.query, 'invalid_request', 'the query does not fit its schema');
     const job = await findJob(context, request);
     response.type('application/x-ndjson');
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    let limit = FIRST_PAGE;
-    for (let after = -1; !gone.signal.aborted;) {
-      const items = await store.items(job, { after, limit, ...(query.outcome && { outcome: query.outcome }) });
-      const lines = items.filter((item) => item.body !== null).map((item) => `${JSON.stringify(itemJson(item))}\n`);
-      const text = lines.join('');
-      // The reader sets the pace; one that goes away ends it.
-      if (!response.write(text)) await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
-      const last = items[items.length - 1];
-      if (items.length < limit || !last) break;
-      after = last.index;
-      limit = nextPage(limit, text.length);
-    }
-    response.end();
+    const { outcome } = query;
+    const filter = outcome ? { outcome } : {};
+    if (query.lineage === 'all') return writeLines(response, newestOf(store, job, filter));
+    await writeLines(response, outcomesOf(store, job, filter));
   });
 
   return router;

@@ -5,10 +5,11 @@ import type { ItemCounts, JobRecord } from '../../store';
 import type { ApiContext } from '../context';
 import { submit } from '../intake/submit';
 import { Problem } from '../problems';
-import { jobQuery, jobsQuery, pageQuery, type JobJson } from '../schemas';
+import { jobQuery, jobsQuery, logQuery, type JobJson } from '../schemas';
 import { cursor, parse } from '../validation';
 import { jobJson } from '../views';
 import { waitForEnd } from '../wait';
+import { why } from '../why';
 
 const QUERY = 'the query does not fit its schema';
 
@@ -24,23 +25,25 @@ async function view(context: ApiContext, job: JobRecord): Promise<JobJson> {
   return jobJson(job, await context.runtime.store.counts(job), context.queue);
 }
 
+/** Starts a sealed job. Sealed is accepted: no answer waits for Temporal, and what fails here the sweep does. */
+export function begin({ lifecycle, runtime }: ApiContext, job: JobRecord): void {
+  startJob(lifecycle, job).catch((error: unknown) =>
+    runtime.log.warn({ err: error, job: job.id }, 'the job is accepted, and not started yet'),
+  );
+}
+
 /** Counts of a job as it was sealed. No read of the store, which could fail, stands between the seal and the answer. */
-function untouched(job: JobRecord): ItemCounts {
+export function untouched(job: JobRecord): ItemCounts {
   return { ...job.outcomes, pending: job.items, running: 0, waiting: 0, deferred: 0 };
 }
 
 export function jobRoutes(context: ApiContext): Router {
   const router = Router();
-  const { store, log } = context.runtime;
+  const { store } = context.runtime;
 
   router.post('/v1/jobs', async (request, response) => {
     const { job, created } = await submit(context, request);
-    // Sealed is accepted: the answer does not wait for Temporal, and what fails here the sweep does.
-    if (created) {
-      startJob(context.lifecycle, job).catch((error: unknown) =>
-        log.warn({ err: error, job: job.id }, 'the job is accepted, and not started yet'),
-      );
-    }
+    if (created) begin(context, job);
     response
       .status(202)
       .location(`/v1/jobs/${job.id}`)
@@ -103,11 +106,20 @@ export function jobRoutes(context: ApiContext): Router {
     response.json(await view(context, await resumeJob(context.lifecycle, before)));
   });
 
+  router.get('/v1/jobs/:id/why', async (request, response) => {
+    response.json(await why(context, await findJob(context, request)));
+  });
+
   router.get('/v1/jobs/:id/log', async (request, response) => {
-    const query = parse(pageQuery, request.query, 'invalid_request', QUERY);
+    const { after, limit, level, source } = parse(logQuery, request.query, 'invalid_request', QUERY);
     const job = await findJob(context, request);
-    const lines = await store.log(job.no, { after: cursor(query.after) ?? 0, limit: query.limit });
-    const last = lines.length === query.limit ? lines[lines.length - 1] : undefined;
+    const lines = await store.log(job.no, {
+      after: cursor(after) ?? 0,
+      limit,
+      ...(level && { level }),
+      ...(source && { source }),
+    });
+    const last = lines.length === limit ? lines[lines.length - 1] : undefined;
     response.json({
       lines: lines.map((line) => ({ ...line, at: new Date(line.at).toISOString() })),
       next: last ? String(last.no) : null,

@@ -41,6 +41,7 @@ describe('health', () => {
       ...bad,
       warnings: [],
       workers: [],
+      deadLetters: null,
       stuckJobs: [],
     });
   });
@@ -55,10 +56,13 @@ describe('health', () => {
   it('warns where no worker is alive, of what ails the queue a little, and of jobs that are stuck', async () => {
     const url = await open({
       queue: idleQueue({ warnings: () => ['no search attributes'] }),
-      wrapStore: (store) => ({ ...store, stuckJobs: () => Promise.resolve([{ id: 'job-1' }] as never) }),
+      wrapStore: (store) => ({
+        ...store,
+        stuckJobs: () => Promise.resolve([{ job: { id: 'job-1' }, missing: 2, items: ['a', 'b'] }] as never),
+      }),
     });
     const health = await get(url, '/health/deep', deepHealthSchema);
-    expect(health).toMatchObject({ ...OK, workers: [], stuckJobs: ['job-1'] });
+    expect(health).toMatchObject({ ...OK, workers: [], stuckJobs: [{ id: 'job-1', missing: 2, items: ['a', 'b'] }] });
     expect(health.warnings).toEqual([
       'no search attributes',
       expect.stringMatching('no worker is alive'),
@@ -104,6 +108,7 @@ describe('the manifest', () => {
       'job items': 17,
       'submit body bytes': 5_000,
       'item input bytes': 1_000_000,
+      'API process event streams': 1_000,
       'worker units': 3,
     });
     for (const { setBy } of ceilings) expect(setBy).not.toBe('');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Registry } from '../../contract';
 import { WORKER_SILENT_MS } from '../../queue';
 import type { ApiContext } from '../context';
+import { MAX_STREAMS } from '../events';
 import { MAX_INPUT_BYTES } from '../intake/upload';
 import { openApiDocument } from '../openapi';
 
@@ -32,16 +33,20 @@ export function serviceRoutes(context: ApiContext): Router {
   router.get('/health/deep', async (_request, response) => {
     const problems = await findProblems(context);
     const { store } = context.runtime;
-    const reads = await Promise.all([store.workers(Date.now() - WORKER_SILENT_MS), store.stuckJobs(STUCK_LIMIT)]).catch(
-      () => undefined,
-    );
-    const [workers, stuck] = reads ?? [[], []];
+    const reads = await Promise.all([
+      store.workers(Date.now() - WORKER_SILENT_MS),
+      store.stuckJobs(STUCK_LIMIT),
+      store.openDeadLetters(),
+    ]).catch(() => undefined);
+    const [workers, stuck, deadLetters] = reads ?? [[], [], 0];
     const warnings = [...context.queue.warnings()];
     if (reads && workers.length === 0) warnings.push('no worker is alive: jobs wait');
     if (stuck.length > 0)
       warnings.push(
         `${stuck.length} jobs are stuck: items without an outcome were sent again twice and still have none`,
       );
+    if (deadLetters > 0)
+      warnings.push(`${deadLetters} dead letters wait to be dealt with: GET /v1/dead-letters?replayed=false`);
     response.status(problems.length === 0 ? 200 : 503).json({
       status: problems.length === 0 ? 'ok' : 'unavailable',
       problems,
@@ -51,7 +56,8 @@ export function serviceRoutes(context: ApiContext): Router {
         startedAt: new Date(worker.startedAt).toISOString(),
         beatAt: new Date(worker.beatAt).toISOString(),
       })),
-      stuckJobs: stuck.map((job) => job.id),
+      deadLetters: reads ? deadLetters : null,
+      stuckJobs: stuck.map(({ job, missing, items }) => ({ id: job.id, missing, items: [...items] })),
     });
   });
   return router;
@@ -91,6 +97,7 @@ function buildManifest({ runtime }: ApiContext): object {
       { name: 'items', scope: 'job', value: config.maxItems, setBy: 'ITEMWISE_MAX_ITEMS' },
       { name: 'body bytes', scope: 'submit', value: config.maxBodyBytes, setBy: 'ITEMWISE_MAX_BODY_BYTES' },
       { name: 'input bytes', scope: 'item', value: MAX_INPUT_BYTES, setBy: 'the release' },
+      { name: 'event streams', scope: 'API process', value: MAX_STREAMS, setBy: 'the release' },
       {
         name: 'units',
         scope: 'worker',

@@ -1,20 +1,21 @@
-import type { ItemJson, JobJson } from '../../api';
+import type {
+  DeadLetterDetailJson,
+  DeadLetterJson,
+  ItemJson,
+  JobJson,
+  LogLineJson,
+  RetriedJson,
+  WhyJson,
+} from '../../api';
 import type { JobState, Outcome } from '../../model/states';
+import type { OpenCallChoice } from '../../store';
 import { UsageError } from '../failure';
 import type { NewItem } from '../readers';
+import { readEvents, type EventsFrom, type JobEvent } from './events';
 import { Http, type Query } from './http';
 import { toBody, type Sent } from './upload';
 
-export type { ItemJson, JobJson };
-
-export interface LogLineJson {
-  readonly no: number;
-  readonly at: string;
-  readonly level: 'info' | 'warn' | 'error';
-  readonly source: 'runner' | 'payload';
-  readonly message: string;
-  readonly itemId: string | null;
-}
+export type { DeadLetterDetailJson, DeadLetterJson, ItemJson, JobJson, LogLineJson, RetriedJson, WhyJson };
 
 export interface SubmitHead {
   readonly capability: string;
@@ -29,6 +30,21 @@ export interface JobFilter {
   readonly capability?: string | undefined;
   /** `key:value` */
   readonly label?: string | undefined;
+}
+
+export interface DeadLetterFilter {
+  readonly job?: string | undefined;
+  readonly capability?: string | undefined;
+  readonly code?: string | undefined;
+  readonly replayed?: 'true' | 'false' | undefined;
+}
+
+/** What is run again; one of `items`, `outcome` and `deadLettered`, or none for what failed. */
+export interface RetryRequest {
+  readonly items?: readonly string[];
+  readonly outcome?: Exclude<Outcome, 'succeeded'>;
+  readonly deadLettered?: boolean;
+  readonly openCalls?: OpenCallChoice;
 }
 
 export type Verb = 'cancel' | 'pause' | 'resume';
@@ -104,8 +120,8 @@ export class ApiClient {
   }
 
   /** Every outcome there is, NDJSON. */
-  results(id: string, outcome?: Outcome): AsyncGenerator<Uint8Array> {
-    return this.http.bytes({ path: `${jobPath(id)}/results`, query: { outcome }, signal: this.signal });
+  results(id: string, { outcome, lineage }: { outcome?: Outcome; lineage?: 'all' } = {}): AsyncGenerator<Uint8Array> {
+    return this.http.bytes({ path: `${jobPath(id)}/results`, query: { outcome, lineage }, signal: this.signal });
   }
 
   /** The job's log from its beginning. */
@@ -117,6 +133,35 @@ export class ApiClient {
       yield* page.lines;
       after = page.next;
     } while (after !== null);
+  }
+
+  /** What happens with the job from now on, over one connection. */
+  events(id: string, from: Omit<EventsFrom, 'signal'> = {}): AsyncGenerator<JobEvent> {
+    return readEvents(this.http, `${jobPath(id)}/events`, { ...from, signal: this.signal });
+  }
+
+  why(id: string): Promise<WhyJson> {
+    return this.get(`${jobPath(id)}/why`);
+  }
+
+  retry(id: string, request: RetryRequest): Promise<RetriedJson> {
+    return this.send(`${jobPath(id)}/retry`, request);
+  }
+
+  /** The newest first, at most `limit`. */
+  async deadLetters(
+    filter: DeadLetterFilter,
+    limit: number,
+  ): Promise<{ deadLetters: DeadLetterJson[]; next: string | null }> {
+    return this.get('/v1/dead-letters', { ...filter, limit });
+  }
+
+  deadLetter(id: string): Promise<DeadLetterDetailJson> {
+    return this.get(letterPath(id));
+  }
+
+  replay(id: string, openCalls: OpenCallChoice | undefined): Promise<RetriedJson> {
+    return this.send(`${letterPath(id)}/replay`, { openCalls });
   }
 
   act(id: string, verb: Verb): Promise<JobJson> {
@@ -132,9 +177,23 @@ export class ApiClient {
     return this.http.close();
   }
 
+  private send<T>(path: string, value: unknown): Promise<T> {
+    const headers = { 'content-type': 'application/json' };
+    return this.http.json({ method: 'POST', path, headers, body: once(JSON.stringify(value)), signal: this.signal });
+  }
+
   private get<T>(path: string, query: Query = {}): Promise<T> {
     return this.http.json({ path, query, signal: this.signal });
   }
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.from(text));
+}
+
+function letterPath(id: string): string {
+  if (id === '') throw new UsageError('the id of the dead letter is empty');
+  return `/v1/dead-letters/${encodeURIComponent(id)}`;
 }
 
 function jobPath(id: string): string {

@@ -14,6 +14,10 @@ export interface Request {
   readonly headers?: Record<string, string>;
   readonly body?: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal | undefined;
+  /** How long the answer may pause, ms; default ANSWER_MS. */
+  readonly silenceMs?: number;
+  /** The content type that the answer must have. */
+  readonly answer?: string;
 }
 
 const CONNECT_MS = 5_000;
@@ -51,13 +55,17 @@ export class Http {
       return (await answer.body.json()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw this.explain(error, request.signal);
-      throw new CliError(`what answers at ${this.url} is not Itemwise`, EXIT.unexpected, { cause: error });
+      throw this.stranger(error);
     }
   }
 
   /** The bytes of an answer, as fast as they are taken. @throws as `send`, also on the way. */
   async *bytes(request: Request): AsyncGenerator<Uint8Array> {
-    const { body } = await this.send(request);
+    const { body, headers } = await this.send(request);
+    if (request.answer !== undefined && !String(headers['content-type']).startsWith(request.answer)) {
+      await body.dump().catch(() => undefined);
+      throw this.stranger();
+    }
     try {
       yield* body as AsyncIterable<Uint8Array>;
     } catch (error) {
@@ -70,7 +78,7 @@ export class Http {
   }
 
   private dispatch(request: Request): Promise<Dispatcher.ResponseData> {
-    const { method = 'GET', path, query = {}, headers, body, signal } = request;
+    const { method = 'GET', path, query = {}, headers, body, signal, silenceMs } = request;
     const { origin, pathname } = new URL(this.url);
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
@@ -83,7 +91,12 @@ export class Http {
       // Undici's types know fewer bodies than undici.
       ...(body && { body: body as unknown as Buffer }),
       ...(signal && { signal }),
+      ...(silenceMs !== undefined && { bodyTimeout: silenceMs }),
     });
+  }
+
+  private stranger(cause?: unknown): CliError {
+    return new CliError(`what answers at ${this.url} is not Itemwise`, EXIT.unexpected, { cause });
   }
 
   private explain(error: unknown, signal: AbortSignal | undefined): unknown {

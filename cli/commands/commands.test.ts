@@ -2,7 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { json, job, outage, problem, startFakeApi, type FakeApi, type Handler } from '../fixtures/fake-api';
+import {
+  asEvent,
+  events,
+  json,
+  job,
+  outage,
+  problem,
+  startFakeApi,
+  stream,
+  type FakeApi,
+  type Handler,
+} from '../fixtures/fake-api';
 import { FakeClock, runLine, type Run, type RunOptions } from '../fixtures/shell';
 
 let fake: FakeApi;
@@ -31,36 +42,47 @@ describe('watch', () => {
     ['cancelled', { skipped: 10 }, 4],
   ] as const)('%s: exit code %#', async (state, counts, expected) => {
     const { code, out } = await run(['watch', 'job-1'], {
-      'GET /v1/jobs/job-1': [json(running), json(running), json(job({ state, counts }))],
+      'GET /v1/jobs/job-1/events': stream(running, running, job({ state, counts })),
       'GET /v1/jobs/job-1/items': json({ items: [], next: null }),
     });
     expect(code).toBe(expected);
     expect(out.lines[0]).toContain(`job-1 (item.echo@1) ${state} in 3.0 s`);
   });
 
-  test('asks at once, and then waits for the end', async () => {
-    await run(['watch', 'job-1'], { 'GET /v1/jobs/job-1': [json(running), json(running), json(succeeded)] });
-    expect(fake.requests).toEqual(['GET /v1/jobs/job-1', ...Array(2).fill('GET /v1/jobs/job-1?wait=1')]);
+  test('asks once, and is told the rest', async () => {
+    await run(['watch', 'job-1'], { 'GET /v1/jobs/job-1/events': stream(running, running, succeeded) });
+    expect(fake.requests).toEqual(['GET /v1/jobs/job-1/events']);
   });
 
-  test('an API that does not wait is asked once a second', async () => {
+  test('goes on where it was when the API restarts', async () => {
+    const line = { no: 7, at: 'T', level: 'info', source: 'runner', message: 'm', itemId: null, state: 'running' };
     const clock = new FakeClock();
-    await run(
+    const { code, err } = await run(
       ['watch', 'job-1'],
-      { 'GET /v1/jobs/job-1': [json(running), json(running), json(running), json(succeeded)] },
+      {
+        'GET /v1/jobs/job-1/events': [
+          events([asEvent(running, 0), { event: 'state', data: line, id: 7 }], 'breaks'),
+          events([asEvent(running, 0)]),
+          events([{ event: 'reset', data: { reason: 'r' } }, asEvent(running, 0)]),
+          stream(running, succeeded),
+        ],
+      },
       { clock },
     );
-    expect(clock.slept).toEqual([1_000, 1_000]);
+    expect(code).toBe(0);
+    expect(fake.lastEventIds).toEqual([undefined, '7', '7', undefined]);
+    // An API that is there, and breaks each connection off, is not asked without a pause.
+    expect(clock.slept).toEqual([500, 500, 500]);
+    expect(err.text).not.toContain('trying again');
   });
 
   test('goes on over an outage', async () => {
     const { code, err } = await run(['watch', 'job-1'], {
-      'GET /v1/jobs/job-1': [
-        json(running),
+      'GET /v1/jobs/job-1/events': [
+        events([asEvent(running, 0)], 'breaks'),
         outage,
         problem(503, 'store_unavailable', 'the database is locked'),
-        json(running),
-        json(succeeded),
+        stream(running, succeeded),
       ],
     });
     expect(code).toBe(0);
@@ -69,24 +91,43 @@ describe('watch', () => {
   });
 
   test('gives up on an API that stays away, and says that the job goes on', async () => {
-    const { code, err } = await run(['watch', 'job-1'], { 'GET /v1/jobs/job-1': [json(running), outage] });
+    const { code, err } = await run(['watch', 'job-1'], {
+      'GET /v1/jobs/job-1/events': [events([asEvent(running, 0)]), outage],
+    });
     expect(code).toBe(5);
     expect(err.lines.at(-1)).toContain('the job goes on; back to it: itemwise watch job-1');
   });
 
+  test('an API that ends each stream before it begins is one that is away', async () => {
+    const { code } = await run(['watch', 'job-1'], { 'GET /v1/jobs/job-1/events': events([]) });
+    expect(code).toBe(5);
+  });
+
+  test('something else that answers there is told from an API', async () => {
+    const { code, err } = await run(['watch', 'job-1'], { 'GET /v1/jobs/job-1/events': json({}) });
+    expect([code, err.text]).toEqual([1, expect.stringContaining('is not Itemwise')]);
+  });
+
   test('a job that there is not', async () => {
     const { code, err } = await run(['watch', 'job-9'], {
-      'GET /v1/jobs/job-9': problem(404, 'job_not_found', 'there is no job "job-9"'),
+      'GET /v1/jobs/job-9/events': problem(404, 'job_not_found', 'there is no job "job-9"'),
     });
     expect(err.text).toBe('itemwise: there is no job "job-9" (job_not_found)\n');
     expect(code).toBe(2);
+  });
+
+  test('a job that is deleted meanwhile', async () => {
+    const { code, err } = await run(['watch', 'job-1'], {
+      'GET /v1/jobs/job-1/events': events([asEvent(running, 0), { event: 'deleted', data: { id: 'job-1' } }]),
+    });
+    expect([code, err.lines.at(-1)]).toEqual([2, 'itemwise: the job job-1 was deleted while it was followed']);
   });
 
   test('Ctrl-C leaves the job, and says how to come back', async () => {
     const stop = new AbortController();
     const { code, err, out } = await run(
       ['watch', 'job-1', '--json'],
-      { 'GET /v1/jobs/job-1': [json(running), () => stop.abort()] },
+      { 'GET /v1/jobs/job-1/events': [events([asEvent(running, 0)]), () => stop.abort()] },
       { stop },
     );
     expect(code).toBe(130);
@@ -98,7 +139,9 @@ describe('watch', () => {
   });
 
   test('--json: stdout has the job as it ended, and nothing else', async () => {
-    const { out } = await run(['watch', 'job-1', '--json'], { 'GET /v1/jobs/job-1': [json(running), json(succeeded)] });
+    const { out } = await run(['watch', 'job-1', '--json'], {
+      'GET /v1/jobs/job-1/events': stream(running, succeeded),
+    });
     expect(JSON.parse(out.text)).toEqual(succeeded);
   });
 });
@@ -109,7 +152,7 @@ describe('submit --watch', () => {
       ['submit', '-', '--capability', 'c', '--watch'],
       {
         'POST /v1/jobs': json(job({ state: 'accepted' }), 202),
-        'GET /v1/jobs/job-1': [json(running), json(cancelled)],
+        'GET /v1/jobs/job-1/events': stream(running, cancelled),
       },
       { stdin: Readable.from([Buffer.from('{"a":1}')]) },
     );
@@ -237,7 +280,7 @@ describe('steering', () => {
   test('cancel --wait ends well when the job is cancelled', async () => {
     const { code, out } = await run(['cancel', 'job-1', '--wait', '--json'], {
       'POST /v1/jobs/job-1/cancel': json(job({ state: 'cancelling' })),
-      'GET /v1/jobs/job-1': json(cancelled),
+      'GET /v1/jobs/job-1/events': stream(cancelled),
     });
     expect([code, JSON.parse(out.text)]).toEqual([0, cancelled]);
   });
@@ -262,6 +305,21 @@ describe('log and delete', () => {
     });
     expect(out.lines).toEqual(['T warn  payload [A] a\\u000ab', 'T warn  runner  a\\u000ab']);
     expect(fake.requests[1]).toBe('GET /v1/jobs/job-1/log?after=1&limit=1000');
+  });
+
+  test('the log is followed, over restarts, to the end of the job', async () => {
+    const of = (no: number) => ({ event: 'log', id: no, data: { ...line, no, message: `line ${no}`, state: null } });
+    const { code, out, err } = await run(['log', 'job-1', '--follow'], {
+      'GET /v1/jobs/job-1/events': [
+        events([asEvent(running, 0), of(1), of(2)], 'breaks'),
+        events([{ event: 'reset', data: { reason: 'it is another log' } }, of(4)]),
+        events([of(5), asEvent(succeeded, 1)]),
+      ],
+    });
+    expect(out.lines.map((text) => text.slice(-6))).toEqual(['line 1', 'line 2', 'line 4', 'line 5']);
+    expect(fake.requests[0]).toBe('GET /v1/jobs/job-1/events?log=true');
+    expect(fake.lastEventIds).toEqual([undefined, '2', '4']);
+    expect([code, err.text]).toEqual([0, 'the log comes again from its beginning: it is another log\n']);
   });
 
   test('delete', async () => {

@@ -8,6 +8,7 @@ import { saveResults } from './save-results';
 interface Flags extends ApiFlags, OutputFlags {
   readonly outcome?: Outcome;
   readonly out?: string;
+  readonly lineage?: boolean;
 }
 
 export function defineResults(program: Command, cli: Cli): void {
@@ -16,6 +17,7 @@ export function defineResults(program: Command, cli: Cli): void {
     .description('the outcomes of a job so far, one item a line (NDJSON)')
     .argument('<job>', 'id of the job')
     .addOption(new Option('--outcome <outcome>', 'only items that ended so').choices(OUTCOMES))
+    .option('--lineage', 'the newest outcome of each item over the job, those it retries and those that retry it')
     .option('--out <file>', 'write to a file (default: stdout)');
   withJsonOption(
     withApiOption(command),
@@ -23,8 +25,8 @@ export function defineResults(program: Command, cli: Cli): void {
   ).action(cli.action((job: string, flags: Flags) => cli.client(flags, (client) => results(client, job, flags))));
 }
 
-async function results({ api, session }: Client, job: string, { outcome, out, json }: Flags): Promise<void> {
-  const bytes = api.results(job, outcome);
+async function results({ api, session }: Client, job: string, { outcome, out, lineage, json }: Flags): Promise<void> {
+  const bytes = api.results(job, { ...(outcome && { outcome }), ...(lineage && { lineage: 'all' }) });
   if (out === undefined) {
     for await (const chunk of bytes) await write(session.stdout, chunk);
     return;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { json, job, startFakeApi, type FakeApi, type Handler } from '../fixtures/fake-api';
+import { asEvent, events, json, job, startFakeApi, stream, type FakeApi, type Handler } from '../fixtures/fake-api';
 import { runLine, type Run, type RunOptions } from '../fixtures/shell';
 import { systemClock } from '../session';
 
@@ -27,23 +27,23 @@ const ITEM = { id: 'A', index: 0, state: 'succeeded', attempts: 1, result: { ok:
 describe('run', () => {
   const stdin = (): Readable => Readable.from([Buffer.from('{"a":1}')]);
   const line = `${JSON.stringify(ITEM)}\n`;
-  const answers = (jobs: Handler[]): Answers => ({
+  const answers = (...streams: Handler[]): Answers => ({
     'POST /v1/jobs': json(job({ state: 'accepted' }), 202),
     'POST /v1/jobs/job-1/cancel': json(job({ state: 'cancelling' })),
-    'GET /v1/jobs/job-1': jobs,
+    'GET /v1/jobs/job-1/events': streams,
     'GET /v1/jobs/job-1/results': (_, response) => void response.end(line),
   });
   const RUN = ['run', '-', '--capability', 'c'];
 
   test('outcomes on stdout, all else on stderr', async () => {
-    const { code, out, err } = await run(RUN, answers([json(running), json(succeeded)]), { stdin: stdin() });
+    const { code, out, err } = await run(RUN, answers(stream(running, succeeded)), { stdin: stdin() });
     expect([code, out.text]).toEqual([0, line]);
     expect(err.text).toContain('job-1 (item.echo@1) succeeded in 3.0 s');
   });
 
   test('outcomes in a file, the job on stdout', async () => {
     const file = join(folder, 'run.ndjson');
-    const { out } = await run([...RUN, '--out', file, '--json'], answers([json(succeeded)]), { stdin: stdin() });
+    const { out } = await run([...RUN, '--out', file, '--json'], answers(stream(succeeded)), { stdin: stdin() });
     expect(readFileSync(file, 'utf8')).toBe(line);
     expect(JSON.parse(out.text)).toEqual(succeeded);
   });
@@ -52,7 +52,7 @@ describe('run', () => {
     const stop = new AbortController();
     const { code, out, err } = await run(
       RUN,
-      answers([json(running), () => stop.abort(), json(running), json(cancelled)]),
+      answers(events([asEvent(running, 0)]), () => stop.abort(), stream(running, cancelled)),
       { stdin: stdin(), stop },
     );
     expect([code, out.text]).toEqual([130, line]);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { withApiOption, withJsonOption, type ApiFlags, type Cli, type Client, type OutputFlags } from '../cli';
 import type { ItemJson, JobJson } from '../client/api';
 import { printable, writeJson, writeLine } from '../output';
+import { formatDuration } from '../text/duration';
 import { errorLine } from '../text/error-line';
 import { formatCount } from '../text/number';
 import { block } from '../text/table';
@@ -41,6 +42,7 @@ function jobBlock(job: JobJson): string {
     ['capability', job.capability],
     ['state', headline(job)],
   ];
+  if (job.retryOf !== null) entries.push(['retry of', job.retryOf]);
   if (open.length > 0)
     entries.push(['open', open.map((name) => `${formatCount(job.counts[name])} ${name}`).join(', ')]);
   for (const [key, value] of Object.entries(job.labels)) entries.push(['label', printable(`${key}=${value}`)]);
@@ -48,10 +50,7 @@ function jobBlock(job: JobJson): string {
   if (job.startedAt) entries.push(['started', job.startedAt]);
   if (job.finishedAt) entries.push(['finished', job.finishedAt]);
   if (job.cancel) entries.push(...cancelEntries(job.cancel));
-  if (job.statement) entries.push(['attempts', formatCount(job.statement.attempts)]);
-  for (const [name, quantity] of Object.entries(job.statement?.usage ?? {})) {
-    entries.push(['used', printable(`${quantity} ${name}`)]);
-  }
+  if (job.statement) entries.push(...statementEntries(job.statement));
   if (job.temporal.url) entries.push(['Temporal', job.temporal.url]);
   return block(entries);
 }
@@ -66,6 +65,24 @@ function cancelEntries({ at, by, skipped, running, stopped, vendorCancels }: Job
     ],
   ];
   if (sent > 0) entries.push(['', `vendors were asked to stop ${formatCount(sent)}, ${formatCount(failed)} failed`]);
+  return entries;
+}
+
+function statementEntries(statement: JobJson['statement'] & object): Entries {
+  const { attempts, deferrals, waits, recoveries, vendorCalls, usage, phases } = statement;
+  const entries: Entries = [['attempts', formatCount(attempts)]];
+  const counted: [string, number][] = [
+    ['deferrals', deferrals],
+    ['waits', waits],
+    ['recoveries', recoveries],
+    ['paid calls', vendorCalls.made],
+    ['no answer', vendorCalls.unanswered],
+  ];
+  for (const [name, count] of counted) if (count > 0) entries.push([name, formatCount(count)]);
+  for (const [name, quantity] of Object.entries(usage)) entries.push(['used', printable(`${quantity} ${name}`)]);
+  const times = Object.entries(phases).filter(([, ms]) => ms > 0);
+  const inWords = times.map(([phase, ms]) => `${phase.replace(/Ms$/, '')} ${formatDuration(ms)}`);
+  if (inWords.length > 0) entries.push(['time', inWords.join(', ')]);
   return entries;
 }
 

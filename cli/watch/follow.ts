@@ -1,15 +1,12 @@
 import { isTerminal } from '../../model/states';
 import type { ApiClient, JobJson } from '../client/api';
 import type { Clock } from '../session';
-import { Interrupted } from '../failure';
-import { patiently } from './patience';
+import { UsageError } from '../failure';
+import { followEvents } from './events';
 import type { Progress } from './progress';
 
-/** How often the progress is looked at. The end of the job is known at once: the API answers then. */
-const EVERY_S = 1;
-
 export interface FollowOptions {
-  readonly api: ApiClient;
+  readonly api: Pick<ApiClient, 'events'>;
   readonly clock: Clock;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -21,21 +18,22 @@ export interface FollowOptions {
  * @throws Interrupted when `signal` is aborted: the job goes on without us.
  */
 export async function follow(from: JobJson | string, options: FollowOptions): Promise<JobJson> {
-  const { api, clock, progress, signal } = options;
-  const ask = (id: string, wait?: number): Promise<JobJson> =>
-    patiently(() => api.job(id, wait), { clock, signal, notice: (message) => progress.notice(message) });
+  const { progress } = options;
+  let job = typeof from === 'string' ? undefined : from;
+  const id = typeof from === 'string' ? from : from.id;
   try {
-    let job = typeof from === 'string' ? await ask(from) : from;
-    for (;;) {
+    if (job) progress.update(job);
+    if (job && isTerminal(job.state)) return job;
+    const events = followEvents(id, { ...options, notice: (message) => progress.notice(message) });
+    for await (const event of events) {
+      if (event.kind === 'deleted') break;
+      if (event.kind === 'job' || event.kind === 'end') job = event.job;
+      else if (event.kind === 'progress' && job) job = { ...job, ...event.progress };
+      else continue;
       progress.update(job);
-      if (isTerminal(job.state)) return job;
-      const askedAt = clock.now();
-      job = await ask(job.id, EVERY_S);
-      // An API that does not wait is not to be asked without a pause.
-      const early = askedAt + EVERY_S * 1_000 - clock.now();
-      if (early > 0 && !isTerminal(job.state)) await clock.sleep(early, signal);
-      if (signal.aborted) throw new Interrupted();
+      if (event.kind === 'end') return job;
     }
+    throw new UsageError(`the job ${id} was deleted while it was followed`);
   } finally {
     progress.end();
   }

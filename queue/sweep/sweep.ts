@@ -3,6 +3,7 @@ import { isEmpty } from '../../model/index-set';
 import type { JobRecord } from '../../store';
 import { WORKER_SILENT_MS, closeCancelled, liveWorkers, startJob, type Lifecycle } from '../lifecycle';
 import { QueueUnavailable } from '../port';
+import { noteRepair, repairCounter, type Repair } from './repairs';
 
 /** A job that was sealed this long ago and not started was forgotten by the API that took it, ms. */
 const UNSTARTED_AFTER_MS = 3_000;
@@ -41,40 +42,47 @@ async function each(jobs: readonly JobRecord[], log: Log, mend: (job: JobRecord)
 }
 
 async function start(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
-  if (job.cancel) return closeCancelled(lifecycle, job);
+  if (job.cancel) return closeAlone(lifecycle, job, 'cancel_unheard');
   await startJob(lifecycle, job);
-  await note(lifecycle, job, `started by the sweep (generation ${job.generation})`);
+  await noteRepair(lifecycle, job, 'unstarted', `started by the sweep (generation ${job.generation})`);
 }
 
 async function lookAt(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
   const { store, queue } = lifecycle;
   const { status, paused } = await queue.inspect(job.id, job.generation);
   if (status === 'running') {
-    if (job.cancel && (await liveWorkers(lifecycle)) === 0) return closeCancelled(lifecycle, job);
+    if (job.cancel && (await liveWorkers(lifecycle)) === 0) return closeAlone(lifecycle, job, 'cancel_unheard');
     // The row was written, and the news may have been lost: the queue was away just then.
     if (job.cancel) await queue.notify(job.id, 'cancel');
     else if (paused !== null && paused !== job.paused) await queue.notify(job.id, job.paused ? 'pause' : 'resume');
     return store.touch(job.no);
   }
   if (status === 'terminated') return closeTerminated(lifecycle, job);
-  if (job.cancel) return settleOrClose(lifecycle, job);
-  await startAgain(lifecycle, job, `its workflow is gone (${status}): going on from the store`);
+  if (job.cancel) return settleOrClose(lifecycle, job, 'workflow_gone');
+  await startAgain(lifecycle, job, 'workflow_gone', `its workflow is gone (${status}): going on from the store`);
 }
 
-async function startAgain(lifecycle: Lifecycle, job: JobRecord, why: string): Promise<void> {
+async function startAgain(lifecycle: Lifecycle, job: JobRecord, kind: Repair, why: string): Promise<void> {
   const { store } = lifecycle;
   if (!(await store.nextGeneration(job.no, job.generation))) return;
-  await note(lifecycle, job, `${why} as generation ${job.generation + 1}`);
+  await noteRepair(lifecycle, job, kind, `${why} as generation ${job.generation + 1}`);
   const next = await store.jobByNo(job.no);
   if (next) await startJob(lifecycle, next);
 }
 
 /** A cancelled job without a workflow: only a worker can ask its vendors about what is open with them. */
-async function settleOrClose(lifecycle: Lifecycle, job: JobRecord): Promise<void> {
+async function settleOrClose(lifecycle: Lifecycle, job: JobRecord, kind: Repair): Promise<void> {
   if ((await liveWorkers(lifecycle)) > 0 && (await isOpenWithVendors(lifecycle, job))) {
-    return startAgain(lifecycle, job, 'its workflow is gone, and it has calls or waits open: settling its cancel');
+    const why = 'its workflow is gone, and it has calls or waits open: settling its cancel';
+    return startAgain(lifecycle, job, kind, why);
   }
-  return closeCancelled(lifecycle, job);
+  return closeAlone(lifecycle, job, kind);
+}
+
+/** Closes a cancelled job; the log says so with the state that it ends in. */
+async function closeAlone(lifecycle: Lifecycle, job: JobRecord, kind: Repair): Promise<void> {
+  await closeCancelled(lifecycle, job);
+  await lifecycle.store.count(repairCounter(kind), 1);
 }
 
 async function isOpenWithVendors({ store }: Lifecycle, job: JobRecord): Promise<boolean> {
@@ -89,9 +97,5 @@ async function closeTerminated(lifecycle: Lifecycle, job: JobRecord): Promise<vo
   const alive = new Set((await store.workers(now() - WORKER_SILENT_MS)).map((worker) => worker.id));
   const finishing = (await store.unitWorkers(job.no)).some((worker) => alive.has(worker));
   if (finishing && cancel && now() - cancel.at < WORKER_SILENT_MS) return;
-  await settleOrClose(lifecycle, job);
-}
-
-async function note({ store }: Lifecycle, job: JobRecord, message: string): Promise<void> {
-  await store.appendLog(job.no, { level: 'warn', source: 'runner', message });
+  await settleOrClose(lifecycle, job, 'terminated');
 }

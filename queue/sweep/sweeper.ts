@@ -1,4 +1,4 @@
-import type { Log } from '../../activities';
+import { systemClock, type Clock, type Log } from '../../activities';
 import type { Lifecycle } from '../lifecycle';
 import { sweep } from './sweep';
 
@@ -7,11 +7,13 @@ export interface SweeperOptions {
   readonly holder: string;
   readonly everyMs: number;
   readonly log: Log;
+  /** Default: the system's. */
+  readonly clock?: Pick<Clock, 'every'>;
 }
 
 /** Sweeps every now and then, in whichever process has the lease. Returns how to stop; resolves when it has. */
 export function startSweeper(lifecycle: Lifecycle, options: SweeperOptions): () => Promise<void> {
-  const { holder, everyMs, log } = options;
+  const { holder, everyMs, log, clock = systemClock } = options;
   let running: Promise<void> | undefined;
   const once = async (): Promise<void> => {
     try {
@@ -26,10 +28,10 @@ export function startSweeper(lifecycle: Lifecycle, options: SweeperOptions): () 
       running = undefined;
     });
   };
-  const timer = setInterval(tick, everyMs).unref();
+  const stopTicking = clock.every(everyMs, tick);
   tick();
   return async () => {
-    clearInterval(timer);
+    stopTicking();
     await running;
   };
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { STUCK_ROUNDS } from '../../model/pace';
 import type { Fleet } from '../port';
 import type { Database, SqlDialect } from './dialect';
 import { toJob } from './rows';
@@ -108,19 +107,6 @@ export function createFleet(dialect: SqlDialect, now: () => number): Fleet {
       }),
 
     nextGeneration: (no, generation) => write((trx) => nextGeneration(trx, no, generation, now())),
-
-    stuckJobs: (limit) =>
-      read(async (db) => {
-        const rows = await db
-          .selectFrom('jobs')
-          .selectAll()
-          .where('finished_at', 'is', null)
-          .where('finalize_rounds', '>=', STUCK_ROUNDS)
-          .orderBy('touched_at')
-          .limit(limit)
-          .execute();
-        return rows.map(toJob);
-      }),
 
     unitWorkers: (no) =>
       read(async (db) => {

@@ -1,5 +1,6 @@
 import type { Store } from '../port';
 import { createDeadLetters } from './dead-letters';
+import { createDiagnose } from './diagnosis';
 import type { SqlDialect } from './dialect';
 import { createFleet } from './fleet';
 import { createIntake } from './intake';
@@ -23,6 +24,7 @@ export async function createSqlStore(dialect: SqlDialect, now: () => number, new
     ...createLineageReads(dialect),
     ...createRetry(dialect, now),
     ...createDeadLetters(dialect),
+    ...createDiagnose(dialect),
     ...createFleet(dialect, now),
     ...createObserve(dialect),
     onChange: (listener) => dialect.onChange(listener),
