@@ -208,7 +208,7 @@ export const whySchema = z.object({
       total: count,
       nextDue: time.nullable(),
       lookedAt: count.meta({ description: 'Of how many items, those that are due next, the reasons are' }),
-      reasons: z.array(z.object({ kind: z.enum(PARK_KINDS), code: z.string(), count, due: time })),
+      reasons: z.array(z.object({ kind: z.enum(PARK_KINDS), code: z.string(), message: z.string(), count, due: time })),
     }),
     workers: z.object({ alive: count, withCapability: count }),
     queue: z.string().nullable().meta({ description: 'What is wrong with the queue' }),

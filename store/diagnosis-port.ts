@@ -22,6 +22,8 @@ export interface ParkedReason {
   readonly kind: ParkKind;
   /** Code of the error; empty where there is none, as for a wait. */
   readonly code: string;
+  /** What the error of the first of them begins with; empty where there is none. */
+  readonly message: string;
   readonly count: number;
   /** When the first of them is due. */
   readonly due: number;

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CAUSES } from '../api/why';
 import { SETTINGS } from '../config';
 import { ITEM_STATES, ITEM_TRANSITIONS, JOB_STATES, JOB_TRANSITIONS } from '../model/states';
 import { loadRegistry } from '../runtime';
@@ -59,13 +60,25 @@ describe('the documents say what the code does', () => {
     for (const state of states) expect(text).toContain(`\`${state}\``);
   });
 
+  it('docs/operations.md says of every cause of `why` what to do, and names no metric that there is not', () => {
+    const operations = read('docs/operations.md');
+    const causes = [...operations.matchAll(/^\| `(\w+)` +\|/gm)].map(([, cause]) => cause);
+    expect(causes).toEqual([...CAUSES]);
+    const metrics = read('docs/metrics.md');
+    for (const [, name] of operations.matchAll(/`(itemwise_\w+)`/g)) expect(metrics).toContain(`\`${name}\``);
+  });
+
   it('every link to a file of the project leads to one', () => {
     for (const file of [
       'README.md',
       'CONTRIBUTING.md',
       'docs/faults.md',
       'docs/guarantees.md',
+      'docs/metrics.md',
+      'docs/obligations.md',
+      'docs/operations.md',
       'docs/performance.md',
+      'docs/problems.md',
       'docs/states.md',
     ]) {
       for (const [, target] of read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

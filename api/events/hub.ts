@@ -4,9 +4,13 @@ import { StoreUnavailable } from '../../store';
 import type { Bell } from './bell';
 import { lineFrame, progressFrame } from './frames';
 
-/** A page of the log as readers send it: so many lines and characters, at most, but one line at least. */
-const PAGE_LINES = 200;
+/** A page of the log as readers send it: about so many characters at most, but one line at least. */
 const PAGE_CHARS = 32_000;
+
+/** So many lines are read for the first page; for the next ones as many as come near to a page, within these bounds. */
+const FIRST_LINES = 20;
+const LEAST_LINES = 5;
+const MOST_LINES = 200;
 
 /** Pages that are kept for readers that are at the same place. */
 const KEPT_PAGES = 8;
@@ -37,6 +41,7 @@ export class Hub {
   private progressText = '';
   private readonly bells = new Set<Bell>();
   private readonly pages = new Map<string, Promise<Page>>();
+  private pageLines = FIRST_LINES;
   private lastLook: Promise<void> = Promise.resolve();
 
   constructor(
@@ -155,10 +160,12 @@ export class Hub {
 
   private async read(after: number, all: boolean): Promise<Page> {
     const known = this.newestLine;
-    const lines = await this.store.log(this.no, { after, limit: PAGE_LINES, ...(!all && { states: true }) });
-    const { text, last } = cut(lines);
+    const limit = this.pageLines;
+    const lines = await this.store.log(this.no, { after, limit, ...(!all && { states: true }) });
+    const { text, last, taken } = cut(lines);
+    if (taken > 0) this.pageLines = clamp(Math.ceil((taken * PAGE_CHARS) / text.length));
     const upTo = last?.no ?? after;
-    const whole = lines.length < PAGE_LINES && last === lines[lines.length - 1];
+    const whole = lines.length < limit && taken === lines.length;
     return { text, upTo: whole ? Math.max(upTo, known) : upTo };
   }
 
@@ -167,14 +174,19 @@ export class Hub {
   }
 }
 
-function cut(lines: readonly LogLine[]): { text: string; last: LogLine | undefined } {
+function clamp(lines: number): number {
+  return Math.max(LEAST_LINES, Math.min(MOST_LINES, lines));
+}
+
+/** As many lines as make a page. */
+function cut(lines: readonly LogLine[]): { text: string; last: LogLine | undefined; taken: number } {
   let text = '';
-  let last: LogLine | undefined;
+  let taken = 0;
   for (const line of lines) {
     const next = lineFrame(line);
-    if (last && text.length + next.length > PAGE_CHARS) break;
+    if (taken > 0 && text.length + next.length > PAGE_CHARS) break;
     text += next;
-    last = line;
+    taken++;
   }
-  return { text, last };
+  return { text, last: lines[taken - 1], taken };
 }

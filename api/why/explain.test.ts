@@ -46,9 +46,9 @@ function told(more: Told): [string, string] {
 const parked = (due: number): Diagnosis['parked'] => ({
   ...{ total: 1_200, nextDue: due, lookedAt: 1_200 },
   reasons: [
-    { kind: 'retry', code: 'http_503', count: 1_000, due },
-    { kind: 'defer', code: 'rate_limited', count: 150, due },
-    { kind: 'wait', code: '', count: 50, due },
+    { kind: 'retry', code: 'http_503', message: 'away', count: 1_000, due },
+    { kind: 'defer', code: 'deferred', message: 'rate limited', count: 150, due },
+    { kind: 'wait', code: '', message: '', count: 50, due },
   ],
 });
 
@@ -103,7 +103,7 @@ describe('why a job is not further', () => {
     [
       'parked',
       { counts: { waiting: 1_050, deferred: 150 }, diagnosis: { parked: parked(NOW + 30_000) } },
-      'What is left is parked (1,200 items), the first until 2026-01-01T12:00:30Z (in 30 s): 1,000 to be tried again after http_503, 150 deferred by rate_limited, 50 waiting for a vendor.',
+      'What is left is parked (1,200 items), the first until 2026-01-01T12:00:30Z (in 30 s): 1,000 to be tried again after http_503, 150 deferred (rate limited), 50 waiting for a vendor.',
     ],
     ['closing', { counts: { succeeded: 100 } }, 'Every item has an outcome: it is about to close.'],
     ['closing', { counts: { pending: 1 } }, 'The next unit is about to be sent (1 item not started).'],

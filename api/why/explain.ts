@@ -125,15 +125,19 @@ export function explain(situation: Situation): Explanation {
   throw new Error('the last rule always applies');
 }
 
+/** As much of a reason as the sentence has. */
+const MESSAGE_CHARS = 80;
+
 const KINDS: Readonly<Record<ParkedReason['kind'], string>> = {
   retry: 'to be tried again after',
-  defer: 'deferred by',
+  defer: 'deferred',
   wait: 'waiting for a vendor',
   answer: 'with an answer to go on with',
   suspect: 'suspected of killing their worker',
 };
 
-function describe({ kind, code, count }: ParkedReason): string {
-  const why = kind === 'retry' || kind === 'defer' ? ` ${code}` : '';
+function describe({ kind, code, message, count }: ParkedReason): string {
+  // A deferral says in words what it waits for; its code is the same for most.
+  const why = kind === 'retry' ? ` ${code}` : kind === 'defer' ? ` (${message.slice(0, MESSAGE_CHARS)})` : '';
   return `${count.toLocaleString('en-US')} ${KINDS[kind]}${why}`;
 }

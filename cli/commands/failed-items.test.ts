@@ -118,7 +118,12 @@ describe('why', () => {
       ...{ state: 'running', stateSince: '2026-01-01T10:00:00.000Z', counts, window: 5, queue: null, missing: null },
       units: [{ worker: 'w1', items: 5, running: 5, openedAt: '2026-01-01T10:00:00.000Z' }],
       slowest: [{ item: 'slow-one', startedAt: '2026-01-01T10:00:00.000Z', worker: 'w1' }],
-      parked: { total: 5, nextDue: due, lookedAt: 5, reasons: [{ kind: 'retry', code: 'http_503', count: 5, due }] },
+      parked: {
+        total: 5,
+        nextDue: due,
+        lookedAt: 5,
+        reasons: [{ kind: 'retry', code: 'http_503', message: 'away', count: 5, due }],
+      },
       workers: { alive: 2, withCapability: 1 },
     },
   };
@@ -127,7 +132,7 @@ describe('why', () => {
     const { out } = await run(['why', 'job-1'], { 'GET /v1/jobs/job-1/why': json(answer) });
     expect(out.lines[0]).toBe('It is at work.');
     expect(out.text).toMatch(/^slow +slow-one since 2026-01-01T10:00:00.000Z on w1$/m);
-    expect(out.text).toMatch(/^parked +5 retry \(http_503\), the first due 2026-01-01T10:01:00.000Z$/m);
+    expect(out.text).toMatch(/^parked +5 retry \(http_503: away\), the first due 2026-01-01T10:01:00.000Z$/m);
     expect(out.text).toMatch(/^workers +2 alive, 1 of them with the capability$/m);
   });
 

@@ -75,4 +75,5 @@ test('run --local needs no server', async () => {
     { id: 'A', state: 'succeeded', result: { ok: true } },
     { id: 'B', state: 'succeeded', result: { ok: true } },
   ]);
-});
+  // On a machine with other work, to load the whole service takes its time.
+}, 30_000);

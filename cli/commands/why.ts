@@ -38,11 +38,9 @@ function entriesOf({ cause, facts }: WhyJson): [string, string][] {
   ];
   for (const { item, startedAt, worker } of slowest)
     entries.push(['slow', printable(`${item} since ${startedAt} on ${worker}`)]);
-  for (const { kind, code, count, due } of parked.reasons) {
-    entries.push([
-      'parked',
-      printable(`${formatCount(count)} ${kind}${code ? ` (${code})` : ''}, the first due ${due}`),
-    ]);
+  for (const { kind, code, message, count, due } of parked.reasons) {
+    const why = code ? ` (${code}: ${message.slice(0, 80)})` : '';
+    entries.push(['parked', printable(`${formatCount(count)} ${kind}${why}, the first due ${due}`)]);
   }
   return entries;
 }

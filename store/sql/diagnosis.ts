@@ -17,8 +17,8 @@ const LOOKED_AT = 2_000;
 /** Ids of missing items that are named. */
 const MISSING = 10;
 
-/** As much of an error as has its code, which is its first field. */
-const HEAD_CHARS = 100;
+/** As much of an error as has its code and the beginning of its message, which are its first fields. */
+const HEAD_CHARS = 250;
 
 /** Reads that say what jobs wait for. */
 export function createDiagnose(dialect: SqlDialect): Diagnose {
@@ -105,10 +105,10 @@ async function parkedReasons(db: Database, no: number): Promise<Diagnosis['parke
     .execute();
   const reasons = new Map<string, ParkedReason>();
   for (const { kind, due, head } of rows) {
-    const code = /^\{"code":"([^"]*)"/.exec(head)?.[1] ?? '';
+    const [, code = '', message = ''] = HEAD.exec(head) ?? [];
     const known = reasons.get(`${kind}:${code}`);
     // The first is the one that is due first.
-    const first = { kind: kind as ParkKind, code, count: 0, due: Number(due) };
+    const first = { kind: kind as ParkKind, code, message: unescape(message), count: 0, due: Number(due) };
     reasons.set(`${kind}:${code}`, { ...(known ?? first), count: (known?.count ?? 0) + 1 });
   }
   return {
@@ -117,6 +117,13 @@ async function parkedReasons(db: Database, no: number): Promise<Diagnosis['parke
     reasons: [...reasons.values()].sort((a, b) => b.count - a.count).slice(0, REASONS),
     lookedAt: rows.length,
   };
+}
+
+/** The beginning of an error in JSON; its message may be cut. */
+const HEAD = /^\{"code":"([^"]*)"(?:,"message":"((?:[^"\\]|\\.)*))?/;
+
+function unescape(text: string): string {
+  return JSON.parse(`"${text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"`) as string;
 }
 
 async function findStuck(dialect: SqlDialect, limit: number): Promise<StuckJob[]> {
