@@ -1,11 +1,11 @@
 import { findDefer, type Checked, type Wait } from '../contract';
 import { checkDue } from '../model/checks';
-import { toErrorInfo, toIssues, type ErrorInfo } from '../model/error-info';
+import { toIssues, type ErrorInfo } from '../model/error-info';
 import { fromIndexes, type IndexSet } from '../model/index-set';
 import type { OpenWait } from '../store';
 import type { Attended } from './attend';
 import { MAX_RESULT_BYTES } from './deps';
-import { delayOf, isError } from './disposition';
+import { delayOf, isError, readable } from './disposition';
 import { Stopped, type StopReason } from './invocation';
 import type { Admitted } from './admitted';
 import { askVendor, cancelAtVendor, chunksOf, forEachChunk, type Chunk } from './vendor-requests';
@@ -78,11 +78,9 @@ export class CheckRun implements Attended {
     const pending: OpenWait[] = [];
     const missing: OpenWait[] = [];
     for (const open of waits) {
-      const state = stateOf(asked.value, open.remoteId);
-      if (state === undefined) missing.push(open);
-      else if (state.state === 'ready') this.answer(wait, open, state.answer);
-      else if (state.state === 'expired') this.failed(open, expired(wait, open, state.reason));
-      else pending.push(open);
+      const said = this.judge(wait, open, asked.value);
+      if (said === 'missing') missing.push(open);
+      else if (said === 'pending') pending.push(open);
     }
     await this.again(wait, pending, undefined);
     await this.again(wait, missing, {
@@ -91,12 +89,26 @@ export class CheckRun implements Attended {
     });
   }
 
+  /** What the vendor said of one wait. Schemas and what a check returns are the payload's, and may throw when looked at. */
+  private judge(wait: Wait, open: OpenWait, answers: unknown): 'missing' | 'pending' | 'over' {
+    try {
+      const state = stateOf(answers, open.remoteId);
+      if (state === undefined) return 'missing';
+      if (state.state === 'ready') this.answer(wait, open, state.answer);
+      else if (state.state === 'expired') this.failed(open, expired(wait, open, state.reason));
+      else return 'pending';
+    } catch (error) {
+      this.failed(open, remark(readable(error, 'wait_answer_invalid'), open));
+    }
+    return 'over';
+  }
+
   /** The vendor did not answer: a bad minute of it is not to fail what waits, up to a limit. */
   private async unanswered(wait: Wait, waits: readonly OpenWait[], error: unknown): Promise<void> {
     const defer = findDefer(error);
     if (!defer) {
       this.admitted.log.warn({ err: error, wait: wait.name, ids: waits.length }, 'a check failed');
-      return this.again(wait, waits, { ...toErrorInfo(error), code: 'wait_check_failed' });
+      return this.again(wait, waits, readable(error, 'wait_check_failed'));
     }
     const { clock } = this.admitted.deps;
     const delay = delayOf(defer, clock.now());
@@ -155,7 +167,9 @@ export class CheckRun implements Attended {
       return this.refused(open, toIssues('wait_answer_invalid', what, parsed.error.issues));
     }
     // What `resume` is given has gone through JSON, so that it is the same whether or not it was read back.
-    const bytes = Buffer.byteLength(JSON.stringify(answer));
+    const text = JSON.stringify(answer) as string | undefined;
+    if (text === undefined) throw new TypeError(`the answer to ${wait.name} is no JSON`);
+    const bytes = Buffer.byteLength(text);
     if (bytes > MAX_RESULT_BYTES) {
       const message = `the answer is ${bytes} bytes of JSON, over the limit of ${MAX_RESULT_BYTES}`;
       return this.refused(open, { code: 'wait_answer_too_large', message });
@@ -183,8 +197,9 @@ function stateOf(answers: unknown, remoteId: string): Checked | undefined {
   return isError(state) || typeof state !== 'object' || state === null ? undefined : (state as Checked);
 }
 
-function expired(wait: Wait, open: OpenWait, reason: string | undefined): ErrorInfo {
-  const message = `${wait.name} has expired at the vendor${reason === undefined ? '' : `: ${reason}`}`;
+function expired(wait: Wait, open: OpenWait, reason: unknown): ErrorInfo {
+  const why = reason === undefined ? '' : `: ${readable(reason).message}`;
+  const message = `${wait.name} has expired at the vendor${why}`;
   return remark({ code: 'wait_expired', message }, open);
 }
 

@@ -8,6 +8,7 @@
  *   quarantine.ts    runs suspects in a process of their own     pinned.ts        batches that keep their members
  *   disposition.ts   what an attempt led to                      item-source.ts   a unit's inputs, a page at a time
  *   settler.ts       writes what the units have buffered         unit-buffer.ts   what is not written yet
+ *   safe-log.ts      takes whatever a payload says
  *   cancel-watch.ts  hears of cancels                            settle-cancelled.ts  ends what a cancel leaves open
  *   calls/           journaled calls                             context/         the verbs, a file each
  */
@@ -17,6 +18,7 @@ import type { ActivityDeps } from './deps';
 import { elsewhere } from './admitted';
 import { CancelWatch } from './cancel-watch';
 import { runUnit } from './run-unit';
+import { safeLog } from './safe-log';
 import { settleCancelled } from './settle-cancelled';
 import { Settler } from './settler';
 import type { Activities } from './types';
@@ -35,7 +37,8 @@ export type {
 export { runSuspects } from './quarantine';
 export type { Activities, Delivery, JobRef, UnitInput, UnitResult } from './types';
 
-export function createActivities(deps: ActivityDeps): Activities {
+export function createActivities(parts: ActivityDeps): Activities {
+  const deps = { ...parts, log: safeLog(parts.log) };
   const { store, clock, log } = deps;
   const shared = {
     settler: new Settler(store, clock, log),

@@ -8,6 +8,7 @@ import { CancelWatch } from './cancel-watch';
 import type { ActivityDeps, QuarantineEnd, QuarantineRequest, SuspectsRun } from './deps';
 import type { StopReason } from './invocation';
 import { runOpenItems } from './open-run';
+import { safeLog } from './safe-log';
 import { Settler } from './settler';
 import { UnitBuffer } from './unit-buffer';
 
@@ -101,10 +102,11 @@ export class QuarantineRun implements Attended {
  * @throws StoreUnavailable, or Error when the job or its payload is not to be had here.
  */
 export async function runSuspects(
-  deps: ActivityDeps,
+  parts: ActivityDeps,
   { fence, set }: QuarantineRequest,
   onStart: (index: number) => void | Promise<void>,
 ): Promise<SuspectsRun> {
+  const deps = { ...parts, log: safeLog(parts.log) };
   const { store, clock, log } = deps;
   const job = await store.jobByNo(fence.jobNo);
   const payload = job && deps.registry.get(job.capability);

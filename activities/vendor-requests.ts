@@ -2,6 +2,7 @@ import type { CheckContext, Payload, Wait } from '../contract';
 import type { OpenWait } from '../store';
 import { VENDOR_CANCEL_MS } from './deps';
 import { Stopped } from './invocation';
+import { lineText, plainFields } from './safe-log';
 import type { Admitted } from './admitted';
 
 /** The payload's code that asks a vendor about many items at once: of no item, and in no attempt. */
@@ -89,7 +90,7 @@ function contextOf({ deps, job, payload, log }: Asker, signal: AbortSignal): Che
   const line =
     (level: 'info' | 'warn' | 'error') =>
     (message: string, fields: Record<string, unknown> = {}): void =>
-      log[level](fields, String(message).slice(0, 4_000));
+      log[level](plainFields(fields), lineText(message));
   return {
     params: parsed.success ? parsed.data : job.params,
     config: deps.configOf(payload),

@@ -50,7 +50,10 @@ export interface BaseContext<Params = unknown, Config = unknown> {
 }
 
 export interface MeterOptions {
-  /** Tells one charge of an item from another: the same key of the same item counts once, however often it runs. */
+  /**
+   * Tells one charge of an item from another: the same key of the same item counts once, however often it runs. Name and
+   * key have at most 500 bytes; a longer one is logged and not recorded.
+   */
   key: string;
 }
 

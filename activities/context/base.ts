@@ -101,6 +101,12 @@ function toProgress(done: number, total: number | undefined, note: string | unde
   };
 }
 
+/** Longest name or key of usage, bytes: they travel with every flush. */
+const MAX_METER_BYTES = 500;
+
+const isMeterName = (value: unknown): value is string =>
+  typeof value === 'string' && Buffer.byteLength(value) <= MAX_METER_BYTES;
+
 /** Records usage; whatever is wrong with it is logged, because metering never throws into a payload. */
 export function meter(
   unit: UnitRun,
@@ -111,8 +117,8 @@ export function meter(
 ): void {
   const key: unknown = options?.key;
   const itemId: unknown = item?.id;
-  const recordable = typeof itemId === 'string' && typeof name === 'string' && typeof key === 'string';
-  if (recordable && Number.isFinite(quantity)) unit.meter({ itemId, name, quantity, key });
+  if (typeof itemId === 'string' && isMeterName(name) && isMeterName(key) && Number.isFinite(quantity))
+    unit.meter({ itemId, name, quantity, key });
   else {
     const seen = {
       item: itemId,
@@ -120,6 +126,9 @@ export function meter(
       quantity: typeof quantity === 'number' ? String(quantity) : typeof quantity,
       key,
     };
-    unit.log.error(seen, 'usage that cannot be recorded: it needs an item, a name, a number and a key');
+    unit.log.error(
+      seen,
+      'usage that cannot be recorded: it needs an item, a number, and a name and a key of at most 500 bytes',
+    );
   }
 }

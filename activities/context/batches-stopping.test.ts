@@ -71,7 +71,7 @@ describe('a batch that is told to stop', () => {
     const { payload, batches } = noting(10, () => gate.promise);
     const rig = await UnitRig.open(payload);
     const job = await rig.submit([0, large, large]);
-    const lost = rig.run(job, { seq: 1, indexes: [1] });
+    const lost = expect(rig.run(job, { seq: 1, indexes: [1] })).rejects.toThrow('another delivery has taken over');
     await rig.clock.rest();
     await rig.store.recover(job.no, 1, 1, [1, 2]);
     // i0 is at hand, i1 still runs, and i2 is on the next page.

@@ -1,10 +1,8 @@
 import type { PayloadLog } from '../../contract';
 import type { Invocation } from '../invocation';
 import type { WorkItem } from '../item-source';
+import { lineText, plainFields } from '../safe-log';
 import type { UnitRun } from '../unit-run';
-
-/** Longest line, characters. */
-const MAX_LINE = 4_000;
 
 /** `ctx.log`: each line goes to the worker's log, and, as long as the job's share lasts, to the job's own. */
 export function createLog(unit: UnitRun, invocation: Invocation, current: () => readonly WorkItem[]): PayloadLog {
@@ -12,8 +10,8 @@ export function createLog(unit: UnitRun, invocation: Invocation, current: () => 
     if (invocation.revoked) return;
     const items = current();
     const itemId = items.length === 1 ? items[0]!.id : undefined;
-    const text = String(message).slice(0, MAX_LINE);
-    unit.log[level]({ ...fields, item: itemId }, text);
+    const text = lineText(message);
+    unit.log[level]({ ...plainFields(fields), item: itemId }, text);
     unit.buffer.write({ level, source: 'payload', message: text, ...(itemId !== undefined && { itemId }) });
   };
   return {

@@ -1,6 +1,6 @@
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { FixtureVendor, type VendorOptions } from '../../test/support/fixture-vendor/vendor';
-import { runPayload, type ItemReport, type RunPayloadOptions } from '../../testing';
+import { crashPayload, runPayload, type ItemReport, type RunPayloadOptions } from '../../testing';
 import payload, { feedSubmit, type FeedSubmitOptions } from './index';
 
 const before = getGlobalDispatcher();
@@ -200,4 +200,19 @@ test('no more are open at the vendor than it is said to take', async () => {
   const reports = await submit(6, {}, { maxOpen: 2, every: '1s' });
   expect(reports.map(({ state, attempts }) => [state, attempts])).toEqual(Array(6).fill(['succeeded', 1]));
   expect(most).toBe(2);
+});
+
+test('a worker may die at any moment: nothing is submitted twice, and every entry has its verdict', async () => {
+  await vendorWith({ decide: ({ id }) => ({ verdict: id.endsWith('2') ? 'rejected' : 'accepted' }) });
+  const items = ['a', 'b'].map((id) => ({ id, input: { ...lamp, sku: id } }));
+  const crashed = await crashPayload(payload, items, {
+    config: { baseUrl: vendor.url },
+    before: () => vendor.ledger.submissions.clear(),
+    booked: () => [...vendor.ledger.submissions.values()].map(({ key }) => key),
+  });
+  expect(crashed.findings).toEqual([]);
+  expect(crashed).toMatchObject({ leftOut: 0, notReached: [], repeats: [] });
+  expect(crashed.items.map(({ state }) => state)).toEqual(['succeeded', 'needs_review']);
+  expect(crashed.crashPoints.length).toBeGreaterThan(20);
+  expect(vendor.ledger.repeated).toBe(0);
 });
