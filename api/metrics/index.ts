@@ -19,7 +19,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 /** The metrics of an API process. */
 export class Metrics {
-  private readonly registry = new Registry();
+  private readonly collected = new Registry();
   private scraped = false;
   private last: { readonly at: number; readonly text: Promise<string> } | undefined;
   private readonly noteStore = this.noteInto<StoreCall>(
@@ -47,7 +47,7 @@ export class Metrics {
   }
 
   get contentType(): string {
-    return this.registry.contentType;
+    return this.collected.contentType;
   }
 
   /** The context with a note taken of each call of the store and of Temporal. */
@@ -71,10 +71,10 @@ export class Metrics {
 
   private async collect(): Promise<string> {
     // Not before somebody asks: they keep a timer and an observer of their own.
-    if (!this.scraped) collectDefaultMetrics({ register: this.registry });
+    if (!this.scraped) collectDefaultMetrics({ register: this.collected });
     this.scraped = true;
     const ofStore = await storeMetrics(this.context.runtime.store, Date.now);
-    return `${ofStore}\n${await this.registry.metrics()}`;
+    return `${ofStore}\n${await this.collected.metrics()}`;
   }
 
   private noteInto<Kind extends string>(durations: Histogram, errors: Counter, label: string): Note<Kind> {
@@ -86,7 +86,7 @@ export class Metrics {
 
   private options(name: keyof typeof PROCESS_METRICS) {
     const { help, labels } = PROCESS_METRICS[name];
-    return { name, help, labelNames: labels, registers: [this.registry] };
+    return { name, help, labelNames: labels, registers: [this.collected] };
   }
 
   private histogram(name: keyof typeof PROCESS_METRICS): Histogram {

@@ -13,18 +13,18 @@ type Sample = readonly [metric: StoreMetric, value: number, labels?: Labels];
 export async function storeMetrics(store: Store, now: () => number): Promise<string> {
   const samples = await within(DEADLINE_MS, readSamples(store, now())).catch(() => undefined);
   // Made anew each time: what is not known now is left out, and not shown as it once was, or as zero.
-  const registry = new Registry();
+  const collected = new Registry();
   for (const name of Object.keys(STORE_METRICS) as StoreMetric[]) {
     const of = samples?.filter(([metric]) => metric === name);
-    if (name === 'itemwise_store_up') add(registry, name, [[name, samples ? 1 : 0]]);
-    else if (of) add(registry, name, of);
+    if (name === 'itemwise_store_up') add(collected, name, [[name, samples ? 1 : 0]]);
+    else if (of) add(collected, name, of);
   }
-  return registry.metrics();
+  return collected.metrics();
 }
 
-function add(registry: Registry, name: StoreMetric, samples: readonly Sample[]): void {
+function add(collected: Registry, name: StoreMetric, samples: readonly Sample[]): void {
   const { type, help, labels } = STORE_METRICS[name];
-  const options = { name, help, labelNames: labels, registers: [registry] };
+  const options = { name, help, labelNames: labels, registers: [collected] };
   const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
   for (const [, value, of = {}] of samples) metric.inc(of, value);
 }

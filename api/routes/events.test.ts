@@ -177,3 +177,26 @@ describe('a reader that comes back', () => {
     }
   });
 });
+
+describe('the log', () => {
+  it('is given with what the state became, and narrowed to a level or a speaker', async () => {
+    await world.open();
+    const id = await world.submitTwo();
+    await world.note(id, 'a note');
+    await world.api.store.appendLog((await world.record(id)).no, {
+      level: 'error',
+      source: 'payload',
+      message: 'alas',
+    });
+    const texts = async (query: string): Promise<unknown[]> =>
+      (await get(world.api.url, `/v1/jobs/${id}/log${query}`, logPageSchema)).lines.map((line) => [
+        line.message,
+        line.state,
+      ]);
+    expect(await texts('?limit=1')).toEqual([['accepted with 2 items', 'accepted']]);
+    expect(await texts('?level=error')).toEqual([['alas', null]]);
+    expect(await texts('?source=payload')).toEqual([['alas', null]]);
+    expect(await texts('?source=payload&level=info')).toEqual([]);
+    problem(await call(world.api.url, `/v1/jobs/${id}/log?level=loud`), 'invalid_request');
+  });
+});

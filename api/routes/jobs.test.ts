@@ -111,10 +111,14 @@ describe('cancel, pause and resume', () => {
     const { id } = await running();
     await post(`/v1/jobs/${id}/pause`);
     await post(`/v1/jobs/${id}/cancel`);
-    const page = await get(api.url, `/v1/jobs/${id}/log?limit=1`, logPageSchema);
-    expect(page.lines).toMatchObject([{ level: 'info', source: 'runner', message: 'pause requested', itemId: null }]);
-    const rest = await get(api.url, `/v1/jobs/${id}/log?after=${page.next}`, logPageSchema);
-    expect(rest.lines[0]).toMatchObject({ message: 'cancel requested' });
+    const first = await get(api.url, `/v1/jobs/${id}/log?limit=1`, logPageSchema);
+    expect(first.lines).toMatchObject([{ level: 'info', source: 'runner', state: 'accepted', itemId: null }]);
+    const rest = await get(api.url, `/v1/jobs/${id}/log?after=${first.next}`, logPageSchema);
+    const asked = rest.lines.filter(({ message }) => message.endsWith(' requested'));
+    expect(asked).toMatchObject([
+      { message: 'pause requested', state: 'paused' },
+      { message: 'cancel requested', state: 'cancelling' },
+    ]);
     expect(rest.next).toBeNull();
   });
 });

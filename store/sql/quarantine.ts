@@ -50,7 +50,7 @@ export async function closeLost(
   if (before?.closed !== 0) return;
   await trx
     .updateTable('jobs')
-    .set((eb) => ({ recoveries: eb('recoveries', '+', 1) }))
+    .set((eb) => ({ recoveries: eb('recoveries', '+', 1), touched_at: at }))
     .where('no', '=', no)
     .execute();
   if (before.accounted === 0) await countLosses(dialect, trx, no, set, at);

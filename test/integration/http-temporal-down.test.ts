@@ -65,7 +65,15 @@ describe('with Temporal down', () => {
   ])('ends a job that was never started at once when it is cancelled, where %s', async (_, alive) => {
     const queue = await queueOnClosedPort();
     const api = await openTestApi({ queue });
-    const row = { id: 'w', pool: 'main', capabilities: [], ceilings: {}, memoryMb: 1, startedAt: Date.now() };
+    const row = {
+      id: 'w',
+      pool: 'main',
+      capabilities: [],
+      ceilings: {},
+      memoryMb: 1,
+      loopDelayMs: 0,
+      startedAt: Date.now(),
+    };
     if (alive) await api.store.beat(row);
     const { id } = await submit(api.url, itemsOf(1_500));
     const { ms, result } = await timed(() => call(api.url, `/v1/jobs/${id}/cancel`, { method: 'POST' }));

@@ -96,7 +96,9 @@ function missingItems(open: Open): void {
     expect(await reread(store, job)).toMatchObject({ state: 'running', finalizeRounds: 1, finishedAt: null });
     expect(await store.stuckJobs(10)).toEqual([]);
     expect(await store.finalize(job.no, 1)).toEqual(missing);
-    expect((await store.stuckJobs(10)).map((stuck) => stuck.no)).toEqual([job.no]);
+    const [stuck] = await store.stuckJobs(10);
+    expect(stuck).toMatchObject({ job: { no: job.no }, missing: 6 });
+    expect(stuck!.items).toEqual(['item-2', 'item-3', 'item-4', 'item-5', 'item-6', 'item-8']);
     expect(await store.stuckJobs(0)).toEqual([]);
     await finishAll(store, job, 'failed');
     expect(await store.stuckJobs(10)).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../../model/states';
-import type { JobRecord, Store } from '../../../store';
+import type { JobRecord, LogPage, Store } from '../../../store';
 import {
   all,
   eachWithStore,
@@ -226,6 +226,25 @@ function log(open: Open): void {
     expect(rest.at(-1)).toMatchObject({ at: clock.now, level: 'warn', source: 'runner', itemId: 'item-6' });
     expect(await store.log(job.no, { after: rest.at(-1)!.no, limit: 10 })).toEqual([]);
     expect((await linesOf(store, other))[0]?.itemId).toBeNull();
+  });
+
+  it('gives of a log only lines of a level, of a speaker, or with a change of state, page by page', async () => {
+    const { store } = world;
+    const job = await submit(store, 1);
+    for (let i = 0; i < 3; i++) {
+      await store.appendLog(job.no, { level: 'info', source: 'payload', message: `said ${i}` });
+      await store.appendLog(job.no, { level: 'warn', source: 'runner', message: `warned ${i}` });
+      await store.appendLog(job.no, { level: 'warn', source: 'payload', message: `feared ${i}` });
+    }
+    await store.pause(job.no);
+    const texts = async (filter: Partial<LogPage>): Promise<string[]> =>
+      (await store.log(job.no, { after: 0, limit: 100, ...filter })).map((line) => line.message);
+    expect(await texts({ source: 'payload', level: 'info' })).toEqual(['said 0', 'said 1', 'said 2']);
+    expect(await texts({ source: 'runner', level: 'warn' })).toEqual(['warned 0', 'warned 1', 'warned 2']);
+    expect(await texts({ states: true })).toEqual(['accepted with 1 items', 'pause requested']);
+    const [first] = await store.log(job.no, { after: 0, limit: 1, states: true });
+    expect(await texts({ after: first!.no, limit: 1, states: true })).toEqual(['pause requested']);
+    expect(await texts({ limit: 2, level: 'warn' })).toEqual(['warned 0', 'feared 0']);
   });
 
   it('writes a log line that a person can read, whatever it was given', async () => {
