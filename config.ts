@@ -86,6 +86,12 @@ export const SETTINGS = {
     '2s',
     'Longest call of Temporal by the API and the sweep.',
   ),
+  temporalPatienceMs: setting(
+    'ITEMWISE_TEMPORAL_PATIENCE',
+    atLeast(100),
+    '10s',
+    'How long a worker waits at its start for a Temporal that is not up.',
+  ),
   logLevel: setting(
     'ITEMWISE_LOG_LEVEL',
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']),

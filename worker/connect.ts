@@ -61,7 +61,7 @@ async function findNamespace(connection: NativeConnection, namespace: string): P
   try {
     await connection.workflowService.describeNamespace({ namespace });
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return;
+    if (!isGrpcServiceError(error) || (error.code as number) !== NOT_FOUND) return;
     await connection.close();
     throw new QueueUnavailable(
       `Temporal has no namespace ${JSON.stringify(namespace)}: check TEMPORAL_NAMESPACE, or make it with 'temporal operator namespace create -n ${namespace}'`,

@@ -1,9 +1,4 @@
-import {
-  Runtime as TemporalRuntime,
-  Worker,
-  DefaultLogger,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { Runtime as TemporalRuntime, Worker, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Activities } from '../activities';
 import { DEFAULT_POOL, taskQueueName } from '../model/names';
 import { openTemporalQueue, type Logger, type Runtime } from '../runtime';

@@ -10,6 +10,7 @@ import type { Activities, UnitInput, UnitResult } from '../activities/types';
 import { decode, encode, size } from '../model/index-set';
 import { toEnd, toFound, type Lane, type PaceEffects, type PaceState, type UnitEnd } from '../model/pace';
 import type { JobState } from '../model/states';
+import { dueHere, type Due } from './due-here';
 import { workflowNow } from './now';
 import type { JobWorkflowInput } from './types';
 
@@ -29,6 +30,11 @@ function ownActivities(input: JobWorkflowInput): Omit<Activities, 'runUnit'> {
 /** The end of a unit that was cancelled before a worker had it. What is open is for the cancel to settle. */
 function neverStarted(set: string): UnitEnd {
   return { handedBack: decode(set), nextDue: null, ran: 0, wallMs: 0 };
+}
+
+/** An answer with its times by the workflow's clock. */
+function here<A extends Due>(answer: A): A {
+  return { ...answer, nextDue: dueHere(answer, workflowNow()) };
 }
 
 /** Carries the machine's commands out as activities and timers of the running workflow. */
@@ -71,7 +77,7 @@ export class WorkflowEffects implements PaceEffects {
           retry: { maximumAttempts: 1 },
         }),
       );
-      return toEnd(result);
+      return toEnd(here(result));
     } catch (error) {
       // Only a unit that no worker had yet ends like this: one that runs answers with its result.
       if (this.cancelling && isCancellation(error)) return neverStarted(set);
@@ -86,8 +92,8 @@ export class WorkflowEffects implements PaceEffects {
     for (const scope of this.units.values()) scope.cancel();
   }
 
-  begin(): ReturnType<Activities['begin']> {
-    return this.own.begin(this.input.job);
+  async begin(): ReturnType<Activities['begin']> {
+    return here(await this.own.begin(this.input.job));
   }
 
   /** Has the cancel row written: units in flight read it. */
@@ -96,13 +102,13 @@ export class WorkflowEffects implements PaceEffects {
   }
 
   async recover(...[seq, set]: Parameters<PaceEffects['recover']>): ReturnType<PaceEffects['recover']> {
-    const { open, nextDue, ...others } = await this.own.recover({ ...this.input.job, seq, set: encode(set) });
+    const { open, nextDue, ...others } = here(await this.own.recover({ ...this.input.job, seq, set: encode(set) }));
     return { open: toFound(open, others), nextDue };
   }
 
   async claim(...[exclude, limit, without]: Parameters<PaceEffects['claim']>): ReturnType<PaceEffects['claim']> {
     const ask = { ...this.input.job, exclude: encode(exclude), limit, ...(without && { without }) };
-    const { set, more, nextDue, ...others } = await this.own.claimDue(ask);
+    const { set, more, nextDue, ...others } = here(await this.own.claimDue(ask));
     return { due: toFound(set, others), more, nextDue };
   }
 
@@ -113,7 +119,7 @@ export class WorkflowEffects implements PaceEffects {
 
   async finalize(round: number): ReturnType<PaceEffects['finalize']> {
     const answer = await this.own.finalize({ ...this.input.job, round });
-    if (!('state' in answer)) return { missing: decode(answer.missing), nextDue: answer.nextDue };
+    if (!('state' in answer)) return { missing: decode(answer.missing), nextDue: here(answer).nextDue };
     this.endState = answer.state;
     return { missing: [], nextDue: null };
   }

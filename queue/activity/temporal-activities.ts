@@ -3,6 +3,12 @@ import type { Activities, JobRef, UnitInput, UnitResult } from '../../activities
 
 type Own = Omit<Activities, 'runUnit'>;
 
+/** What is said of times to come goes with what the clock here shows: the workflow's is another one. */
+function timed<O>(answer: O): O {
+  if (typeof answer !== 'object' || answer === null || !('nextDue' in answer)) return answer;
+  return { ...answer, at: Date.now() };
+}
+
 /**
  * The activities as Temporal calls them. All of them heartbeat, the short ones too: a worker that dies in one is
  * noticed in seconds, not at the end of its start-to-close.
@@ -17,15 +23,16 @@ export function temporalActivities(
       const context = Context.current();
       const timer = setInterval(() => context.heartbeat(), heartbeatMs);
       try {
-        return await work(input);
+        return timed(await work(input));
       } finally {
         clearInterval(timer);
       }
     };
   return {
-    runUnit: (input) => {
+    runUnit: async (input) => {
       const context = Context.current();
-      return activities.runUnit(input, { heartbeat: () => context.heartbeat(), stop: context.cancellationSignal });
+      const delivery = { heartbeat: () => context.heartbeat(), stop: context.cancellationSignal };
+      return timed(await activities.runUnit(input, delivery));
     },
     begin: alive(activities.begin),
     claimDue: alive(activities.claimDue),

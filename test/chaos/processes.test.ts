@@ -1,5 +1,3 @@
-import { startDevServer, findTemporalBinary, SEARCH_ATTRIBUTES, type DevServer } from '../../temporal-dev';
-import { freePort } from '../support/free-port';
 import { Service } from '../support/service';
 
 jest.setTimeout(180_000);
@@ -109,39 +107,5 @@ describe('real processes, killed in the middle of a job', () => {
     await expect(upload).rejects.toThrow();
     await service.startApi();
     expect(await service.get('/v1/jobs')).toEqual({ jobs: [], next: null });
-  });
-});
-
-describe('Temporal, stopped in the middle of a job', () => {
-  let service: Service;
-  let temporal: DevServer;
-  afterEach(async () => {
-    await service.stop();
-    await temporal.stop();
-  });
-
-  const startTemporal = async (port: number): Promise<DevServer> => {
-    const { path } = await findTemporalBinary({ env: process.env, onProgress: () => undefined });
-    return startDevServer({ binary: path, port, uiPort: await freePort(), searchAttributes: SEARCH_ATTRIBUTES });
-  };
-
-  it('comes back without its data: the job goes on from the store and ends whole', async () => {
-    const port = await freePort();
-    temporal = await startTemporal(port);
-    service = new Service({ TEMPORAL_ADDRESS: `127.0.0.1:${port}`, ITEMWISE_HEARTBEAT_TIMEOUT: '2s' });
-    await service.startApi();
-    await service.startWorker();
-    const { id } = await service.submit(
-      'test.work',
-      Array.from({ length: 1_500 }, () => ({ ms: 200 })),
-    );
-    await service.until(id, (job) => job.counts.succeeded >= 100);
-    await temporal.stop();
-    temporal = await startTemporal(port);
-    const job = await service.ended(id, 120_000);
-    expect(job).toMatchObject({ state: 'succeeded', counts: { succeeded: 1_500 }, statement: { attempts: 1_500 } });
-    await everyItemOnce(service, id, 1_500);
-    const { lines } = await service.get<{ lines: { message: string }[] }>(`/v1/jobs/${id}/log`);
-    expect(lines.some((line) => line.message.includes('generation 2'))).toBe(true);
   });
 });

@@ -25,8 +25,9 @@ export interface Verdict {
 export class Ledger {
   /** Every charge that arrived and was accepted, also a second one under the same key. */
   readonly charges: Charge[] = [];
+  private readonly keys = new Set<string>();
   readonly submissions = new Map<string, Submission>();
-  /** Starts that came again under a known key: answered with the submission that there was. */
+  /** Starts, and charges where keys are honoured, that came again under a known key: answered with what there was. */
   repeated = 0;
   statusRequests = 0;
   idsAsked = 0;
@@ -35,7 +36,12 @@ export class Ledger {
   charge(key: string, body: unknown): Charge {
     const charge = { key, at: Date.now(), body };
     this.charges.push(charge);
+    this.keys.add(key);
     return charge;
+  }
+
+  isCharged(key: string): boolean {
+    return this.keys.has(key);
   }
 
   /** Keys that were charged more than once: what should never be. */

@@ -15,6 +15,8 @@ export interface VendorOptions {
   /** The mood for the nth paid request, from 0. Default always `ok`. */
   readonly mood?: (nth: number, body: unknown) => Mood;
   readonly retryAfter?: string;
+  /** Takes a paid call under a known key for the same one, as most vendors do. Default: charges it again. */
+  readonly honoursKeys?: boolean;
 }
 
 /**
@@ -67,10 +69,10 @@ export class FixtureVendor {
     const key = String(request.headers['idempotency-key'] ?? searchParams.get('key') ?? '');
     switch (`${request.method} ${pathname}`) {
       case 'POST /charges':
-        return this.pay(response, body, () => ({ charged: this.ledger.charge(key, body).key }));
+        return this.pay(response, body, () => ({ charged: this.charge(key, body) }));
       case 'GET /charges': {
-        const charge = this.ledger.charges.find((made) => made.key === key);
-        return answer(response, charge ? 200 : 404, charge ? { charged: charge.key } : {});
+        const charged = this.ledger.isCharged(key);
+        return answer(response, charged ? 200 : 404, charged ? { charged: key } : {});
       }
       case 'POST /submissions':
         return this.pay(response, body, () => ({ id: this.ledger.submit(key, body).id }));
@@ -87,6 +89,12 @@ export class FixtureVendor {
       default:
         return answer(response, 404, { error: 'no such route' });
     }
+  }
+
+  private charge(key: string, body: unknown): string {
+    if (this.options.honoursKeys && this.ledger.isCharged(key)) this.ledger.repeated++;
+    else this.ledger.charge(key, body);
+    return key;
   }
 
   private async pay(response: ServerResponse, body: unknown, book: () => object): Promise<void> {
