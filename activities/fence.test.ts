@@ -4,6 +4,9 @@ import { UnitRig, states } from '../test/support/unit-rig';
 
 const LONG = { limits: { itemTimeout: '10m' } };
 
+/** The queue then takes the unit for lost, should it still wait for this answer, and asks the store. */
+const TAKEN_OVER = 'another delivery has taken over';
+
 describe('a unit that was superseded', () => {
   it('tells what runs, starts nothing more, and writes nothing more', async () => {
     const gate = latch();
@@ -16,7 +19,7 @@ describe('a unit that was superseded', () => {
     }, LONG);
     const rig = await UnitRig.open(payload);
     const job = await rig.submit(['quick', 'slow', 'slow', 'slow']);
-    const unit = rig.run(job, { slots: 2 });
+    const unit = expect(rig.run(job, { slots: 2 })).rejects.toThrow(TAKEN_OVER);
     await rig.clock.rest();
     await rig.store.nextGeneration(job.no, 1);
     gate.open();
@@ -36,7 +39,7 @@ describe('a unit that was superseded', () => {
       rig.faults.settle = () => undefined;
       return rig.store.nextGeneration(job.no, 1);
     };
-    await rig.run(job);
+    await expect(rig.run(job)).rejects.toThrow(TAKEN_OVER);
     expect(states(await rig.views(job))).toEqual(['pending']);
     await rig.store.endCancelled(job.no);
     await rig.store.finalize(job.no, 0);
@@ -48,7 +51,7 @@ describe('a unit that was superseded', () => {
     const rig = await UnitRig.open(payload);
     const job = await rig.submit([1]);
     const stop = new AbortController();
-    const unit = rig.run(job, { seq: 1, stop: stop.signal });
+    const unit = expect(rig.run(job, { seq: 1, stop: stop.signal })).rejects.toThrow(TAKEN_OVER);
     await rig.clock.advance(1_000);
     await rig.store.recover(job.no, 1, 1, [0, 1]);
     stop.abort();
@@ -67,7 +70,7 @@ describe('a unit that comes too late', () => {
     const rig = await UnitRig.open(payloadOf(run));
     const job = await rig.submit([1]);
     await before(rig, job.no);
-    expect(await rig.run(job, { seq: 1 })).toEqual({ handedBack: '', nextDue: null, ran: 0, wallMs: 0 });
+    await expect(rig.run(job, { seq: 1 })).rejects.toThrow(TAKEN_OVER);
     expect(run).not.toHaveBeenCalled();
     expect(rig.flushes).toEqual([]);
   });
@@ -82,7 +85,7 @@ it('of two deliveries of a unit the newer one counts', async () => {
   }, LONG);
   const rig = await UnitRig.open(payload);
   const job = await rig.submit([1]);
-  const older = rig.run(job, { seq: 1 });
+  const older = expect(rig.run(job, { seq: 1 })).rejects.toThrow(TAKEN_OVER);
   await rig.clock.rest();
   const newer = rig.run(job, { seq: 1 }, rig.worker());
   await rig.clock.rest();

@@ -24,6 +24,9 @@ export class Stopped extends Error {
 /** How a call of payload code ended. `abandoned`: it did not react, and its promise is no longer waited for. */
 export type Ending = { readonly value: unknown } | { readonly error: unknown } | { readonly abandoned: StopReason };
 
+/** An attempt that runs out of time while it has waited this long for the store did not fail: the store did, ms. */
+const STORE_SLOW_MS = 1_000;
+
 type Hook = () => void | Promise<void>;
 
 /**
@@ -46,8 +49,10 @@ export class Invocation {
   revoked = false;
   /** Something was achieved that a later attempt does not have to do again. */
   progressed = false;
-  /** A paid call of this attempt whose answer was lost. */
-  openCharge: UnknownCharge | undefined;
+  /** Since when calls of this attempt wait for the store. */
+  private readonly storeWaits = new Set<{ readonly since: number }>();
+  /** Paid calls of this attempt that were sent and whose answer is not known, by name. */
+  private readonly charges = new Map<string, UnknownCharge>();
   private marked: { readonly error: unknown } | undefined;
   /** Most attempts make no calls. */
   private calls: CallGuard | undefined;
@@ -79,8 +84,24 @@ export class Invocation {
   /** Another batch begins, with nothing behind it. */
   renew(): void {
     this.marked = undefined;
-    this.openCharge = undefined;
+    this.charges.clear();
     this.progressed = false;
+  }
+
+  /** Waits for the store, whose slowness is not the item's: see `tick`. */
+  async duringStore<T>(work: Promise<T>, now: () => number): Promise<T> {
+    const wait = { since: now() };
+    this.storeWaits.add(wait);
+    try {
+      return await work;
+    } finally {
+      this.storeWaits.delete(wait);
+    }
+  }
+
+  private waitsForStore(now: number): boolean {
+    for (const { since } of this.storeWaits) if (now - since >= STORE_SLOW_MS) return true;
+    return false;
   }
 
   /** Whether an error of the runner's own kind ends the attempt. */
@@ -91,6 +112,21 @@ export class Invocation {
   /** How the attempt ended, when the payload's own ending is this. */
   verdict(ending: Ending): Ending {
     return 'abandoned' in ending ? ending : (this.marked ?? ending);
+  }
+
+  /** A paid call is about to be sent, or its answer was lost. */
+  charged(charge: UnknownCharge): void {
+    this.charges.set(charge.unsettled.call, charge);
+  }
+
+  /** What came of a call is known. */
+  settledCall(call: string): void {
+    this.charges.delete(call);
+  }
+
+  /** A paid call of which it is not known what came. */
+  get openCharge(): UnknownCharge | undefined {
+    return this.charges.values().next().value;
   }
 
   /** Makes a call whose answer is paid for: a cancel waits for it, for a while, and then has the vendor asked to stop. */
@@ -150,7 +186,7 @@ export class Invocation {
       if (now >= this.cleanUpBy) this.leaveHooks();
       return;
     }
-    if (now >= this.deadline) this.tell('timeout', now);
+    if (now >= this.deadline) this.tell(this.waitsForStore(now) ? 'store' : 'timeout', now);
     this.calls?.tick(now, () => new Stopped('cancel'));
     if (this.leaving && now >= this.leaving.at) this.abandon?.(this.leaving.why);
   }

@@ -46,8 +46,7 @@ async function deliver(deps: ActivityDeps, shared: UnitShared, input: UnitInput,
 
   const worker = { worker: deps.workerId, size: size(set), running: Math.min(input.slots, size(set)) };
   const job = await deps.store.openUnit(fence, worker);
-  // Somebody else has the unit: nobody waits for this answer.
-  if (!job) return { handedBack: '', nextDue: null, ran: 0 };
+  if (!job) throw new Superseded(input);
 
   const buffer = new UnitBuffer(fence);
   shared.settler.add(buffer);
@@ -66,9 +65,22 @@ async function deliver(deps: ActivityDeps, shared: UnitShared, input: UnitInput,
     buffer.close();
     await shared.settler.flush();
     if (buffer.failure) throw buffer.failure.error;
+    if (buffer.refused) throw new Superseded(input);
     return { ...came, nextDue: earliest(came.nextDue, buffer.nextDue) };
   } finally {
     shared.settler.remove(buffer);
+  }
+}
+
+/**
+ * Somebody else has the unit, or had it. What became of it is not for this delivery to say, should somebody still wait
+ * for its answer: the unit counts as lost, which closes it for everybody, and the store knows what of it is open.
+ */
+class Superseded extends Error {
+  override readonly name = 'Superseded';
+
+  constructor({ jobId, generation, seq }: UnitInput) {
+    super(`another delivery has taken over ${unitName(jobId, generation, seq)}`);
   }
 }
 

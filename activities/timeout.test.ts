@@ -171,7 +171,7 @@ it('an item that runs in a unit taken for lost is not run at once by the unit th
   const { payload, runs, release } = deaf(['i0']);
   const rig = await UnitRig.open(payload);
   const job = await rig.submit([1]);
-  const lost = rig.run(job, { seq: 1 });
+  const lost = expect(rig.run(job, { seq: 1 })).rejects.toThrow('another delivery has taken over');
   await rig.clock.advance(200);
   await rig.store.recover(job.no, 1, 1, [0, 1]);
   expect(await rig.run(job, { seq: 2 })).toMatchObject({ ran: 0 });

@@ -1,5 +1,5 @@
 import { Reject, findDefer, findReject, isDeclined, type CallInfo, type Reconciled } from '../../contract';
-import type { IntentWrite, JournalEntry, JournalKey, Look } from '../../store';
+import type { IntentWrite, JournalEntry, JournalKey, JournalWrite, Look } from '../../store';
 import { MAX_RESULT_BYTES, type ActivityDeps } from '../deps';
 import { Stopped, type Invocation } from '../invocation';
 import { CeilingFull, UnknownCharge } from './errors';
@@ -22,7 +22,7 @@ export interface CallSpec {
 
 /** What the calls of one attempt stand on. */
 export interface Caller {
-  readonly deps: Pick<ActivityDeps, 'store' | 'newId'>;
+  readonly deps: Pick<ActivityDeps, 'store' | 'newId' | 'clock'>;
   readonly journal: JournalWriter;
   readonly rootNo: number;
   readonly fence: IntentWrite['fence'];
@@ -114,24 +114,37 @@ export class Calls {
     }
   }
 
+  private journal(write: JournalWrite): ReturnType<JournalWriter['write']> {
+    const { deps, journal } = this.caller;
+    return this.invocation.duringStore(journal.write(write), () => deps.clock.now());
+  }
+
   /** What the store does not take ends the attempt, and is no failure of the item. */
   private async write(write: IntentWrite | Look): ReturnType<JournalWriter['write']> {
     try {
-      return await this.caller.journal.write(write);
+      return await this.journal(write);
     } catch {
       throw this.ended(new Stopped('store'));
     }
   }
 
-  private async send(spec: CallSpec, signal: AbortSignal, token: string): Promise<unknown> {
+  private async send(spec: CallSpec, signal: AbortSignal, token: string, again = false): Promise<unknown> {
+    const { invocation } = this;
+    // The attempt was broken off while the store was slow: its item may have an outcome by now.
+    if (signal.aborted || invocation.revoked) {
+      // An intent that took the place of an earlier one stands for that one too, and is looked into by the next attempt.
+      if (!again) await this.record({ type: 'withdrawn', token }, spec);
+      throw this.ended(new Stopped(invocation.stopReason ?? 'superseded'));
+    }
+    // From here on: an attempt that is left behind during the call has no error to tell of it.
+    if (spec.kind !== 'once' && !spec.idempotent) invocation.charged(this.unknown(spec));
     let result: unknown;
     try {
       result = await spec.send({ key: this.key(spec), signal });
     } catch (error) {
       if (isDeclined(error) || findReject(error) || findDefer(error)) {
+        invocation.settledCall(spec.call);
         await this.record({ type: 'withdrawn', token }, spec);
-      } else if (spec.kind !== 'once' && !spec.idempotent) {
-        this.invocation.openCharge = this.unknown(spec);
       }
       throw error;
     }
@@ -140,6 +153,7 @@ export class Calls {
 
   /** Journals a result; the caller gets what a later attempt would get. */
   private async keep(spec: CallSpec, result: unknown): Promise<unknown> {
+    this.invocation.settledCall(spec.call);
     const text = toJson(result);
     if (text === undefined) {
       await this.record({ type: 'unknown', remoteId: null }, spec);
@@ -148,7 +162,6 @@ export class Calls {
     const plain: unknown = JSON.parse(text);
     await this.record({ type: 'result', result: plain }, spec);
     this.invocation.progressed = true;
-    this.invocation.openCharge = undefined;
     return plain;
   }
 
@@ -177,7 +190,7 @@ export class Calls {
     const token = this.caller.deps.newId();
     const known = await this.intend(spec, token, hash, true);
     // Its first try has answered after all.
-    return known ? known.result : this.send(spec, signal, token);
+    return known ? known.result : this.send(spec, signal, token, true);
   }
 
   /** Asking is not charged: a vendor that does not answer is a failure of the attempt like any other. */
@@ -189,7 +202,7 @@ export class Calls {
     try {
       return await reconcile({ key: this.key(spec), signal });
     } catch (error) {
-      if (!spec.idempotent) this.invocation.openCharge = this.unknown(spec);
+      if (!spec.idempotent) this.invocation.charged(this.unknown(spec));
       throw this.ended(error);
     }
   }
@@ -203,7 +216,7 @@ export class Calls {
     spec: CallSpec,
   ): Promise<void> {
     try {
-      await this.caller.journal.write({ ...this.journalKey(spec), ...fact });
+      await this.journal({ ...this.journalKey(spec), ...fact });
     } catch {
       throw this.ended(new Stopped('store'));
     }

@@ -26,8 +26,17 @@ const WATCH_MS = 25;
 
 /** Writers take the lock when they begin: a transaction that began by reading could not wait for it. */
 class ImmediateDriver extends SqliteDriver {
+  constructor(private readonly sqlite: BetterSqlite.Database) {
+    super({ database: sqlite });
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** Of a full disk and its like SQLite rolls back by itself: to do so again would throw, and hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.sqlite.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
@@ -37,7 +46,7 @@ class ImmediateDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new ImmediateDriver({ database: this.database });
+    return new ImmediateDriver(this.database);
   }
 }
 
