@@ -27,6 +27,8 @@ export class QuarantineRun implements Attended {
   readonly buffer;
   /** Suspects that were not run. */
   rest: IndexSet = [];
+  /** Items that started to wait here, and whose first check has come due meanwhile. */
+  checks: IndexSet = [];
   nextDue: number | null = null;
   ran = 0;
   /** A ceiling on open waits was met. */
@@ -43,7 +45,8 @@ export class QuarantineRun implements Attended {
   async run(): Promise<void> {
     const { deps, set, buffer } = this.admitted;
     for (;;) {
-      const { open, nextDue } = await deps.store.openItems(this.job.no, set, 'quarantine');
+      const { open, nextDue, elsewhere } = await deps.store.openItems(this.job.no, set, 'quarantine');
+      this.checks = elsewhere.check;
       this.rest = fromIndexes(open.map((item) => item.index));
       this.nextDue = nextDue;
       if (isEmpty(this.rest) || this.idle || buffer.refused || this.isBroken) return;

@@ -102,7 +102,7 @@ async function runInQuarantine(admitted: Admitted, delivery: Delivery): Promise<
   await attended(admitted, unit, delivery, () => unit.run());
   return {
     handedBack: '',
-    ...elsewhere({ quarantine: unit.rest }),
+    ...elsewhere({ check: unit.checks, quarantine: unit.rest }),
     nextDue: unit.nextDue,
     ran: unit.ran,
     ...(unit.full && { fullMs: FULL_MS }),
