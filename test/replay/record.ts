@@ -15,7 +15,7 @@ import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
 
 /** Named by the release of the workflow that made them. */
-const FOLDER = join(__dirname, 'histories', 'v2');
+const FOLDER = join(__dirname, 'histories', 'v3');
 
 /** A job with retries, deferrals, reviews and rejects. */
 async function retries(): Promise<[Rig, string]> {
