@@ -91,6 +91,7 @@ function answered(unit: Judged, item: WorkItem, value: unknown, attempt: Told): 
   }
   const parsed = unit.payload.result.safeParse(value);
   if (!parsed.success) {
+    if (attempt.openCharge) return chargeUnknown(unit, item, attempt.openCharge);
     return fail(
       unit,
       item,

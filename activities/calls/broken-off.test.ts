@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Context } from '../../contract';
 import { latch } from '../../test/support/latch';
 import { payloadOf } from '../../test/support/payload-of';
@@ -70,4 +71,20 @@ it('a call that is answered hides no other whose answer was lost', async () => {
   const [item] = await rig.items([1], {}, { maxAttempts: 1 });
   expect(item).toMatchObject({ state: 'needs_review', body: { reason: 'unknown_charge' } });
   expect(item!.body!.draft).toMatchObject({ calls: [{ call: 'acme/first' }] });
+});
+
+it('a result that does not fit hides no call whose answer was lost', async () => {
+  const run = async (_: unknown, ctx: Context): Promise<unknown> => {
+    const lost = (): never => {
+      throw new Error('socket hang up');
+    };
+    await ctx
+      .vendor('acme')
+      .call('charge', lost)
+      .catch(() => undefined);
+    return 'no number';
+  };
+  const rig = await UnitRig.open(payloadOf(run, { result: z.number() }));
+  const [item] = await rig.items([1], {}, { maxAttempts: 1 });
+  expect(item).toMatchObject({ state: 'needs_review', body: { reason: 'unknown_charge' } });
 });

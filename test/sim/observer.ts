@@ -69,6 +69,8 @@ export class Observer {
   readonly intents = new Map<string, Intent[]>();
   /** Order of the first result that the store took, by key of the call. */
   private readonly results = new Map<string, number>();
+  /** When it was last said of a call that nothing was done, by its key. */
+  readonly withdrawnAt = new Map<string, number>();
   private readonly keys = new Map<string, string>();
   private order = 0;
 
@@ -201,6 +203,7 @@ export class Observer {
     const name = JSON.stringify([write.rootNo, write.subject, write.call]);
     if (write.type === 'intent' && answer.is === 'stored') this.intended(process, write, name);
     const key = this.keys.get(name);
+    if (write.type === 'withdrawn' && key !== undefined) this.withdrawnAt.set(key, this.world.scheduler.now());
     if (write.type === 'result' && answer.is === 'stored' && key !== undefined && !this.results.has(key)) {
       this.results.set(key, this.order);
     }

@@ -28,12 +28,15 @@ export class Users {
       scheduler.at(BEGINNING + job.submitAt, () => void this.submit(index, job).then(resolve));
     });
     void submitted.then(() => this.pending--);
-    for (const { at, act } of job.acts) {
+    const done: Promise<unknown>[] = [];
+    for (const [i, { at, act }] of job.acts.entries()) {
       this.pending++;
-      scheduler.at(
-        BEGINNING + at,
-        () => void submitted.then((record) => this.act(record, act)).then(() => this.pending--),
-      );
+      // The last one is that which leaves the job to itself: a pause that took its time does not come behind it.
+      const before = i === job.acts.length - 1 ? Promise.all(done) : Promise.resolve();
+      const time = new Promise<void>((resolve) => void scheduler.at(BEGINNING + at, resolve));
+      const acted = Promise.all([submitted, time, before]).then(([record]) => this.act(record, act));
+      done.push(acted);
+      void acted.then(() => this.pending--);
     }
   }
 

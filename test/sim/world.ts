@@ -59,6 +59,7 @@ export class World {
     const isSettling = (process: SimProcess, jobNo: number): boolean =>
       (this.router.settling.get(`${process.name} ${jobNo}`) ?? 0) > 0;
     this.observer = new Observer({ scheduler, trace: this.trace, isSettling });
+    this.ledger.isEnded = (job, index) => this.observer.ofIndex(job)?.ended.has(index) ?? false;
     this.ledger.onStart = (run) => this.observer.started(run);
     this.vendor.onSend = (...sending) => this.observer.sending(...sending);
     this.router = new Router({

@@ -43,7 +43,8 @@ function explain(world: World, job: EndedJob, plan: Plan, item: EndedItem): stri
     wait.label.startsWith(`${job.index}/${outcome.idx}/`),
   );
   if (outcome.attempts > runs.length + waits.length) return 'no attempt is counted that was not made';
-  if (world.plan.calm && !cancelled && !areCounted(plan, item)) return 'attempts are those that ended, each once';
+  if (world.plan.calm && !cancelled && !areCounted(world, job, plan, item))
+    return 'attempts are those that ended, each once';
   switch (outcome.outcome) {
     case 'skipped':
       if (!cancelled || item.body.reason !== 'cancelled') return 'items are skipped by a cancel only';
@@ -54,12 +55,12 @@ function explain(world: World, job: EndedJob, plan: Plan, item: EndedItem): stri
       return explainReview(world, job, item);
     default:
       // An answer that a dead worker had in hand is asked for again, and by then it may be too late.
-      return explainFailure(plan, item, world.plan.calm && waits.some((wait) => wait.told === 'ready'));
+      return explainFailure(plan, item, world.plan.calm && waits.at(-1)?.told === 'ready');
   }
 }
 
 /** Whether, with no fault around, exactly the runs that ended otherwise than by a deferral were counted. */
-function areCounted(plan: Plan, { outcome, body, runs }: EndedItem): boolean {
+function areCounted(world: World, job: EndedJob, plan: Plan, { outcome, body, runs }: EndedItem): boolean {
   const isDeferral = (run: Run): boolean => run.ended === 'defer' || run.code === 'Defer';
   // What its time-out made of such a run, and the start of a wait of another, cannot be told from here.
   const isUnclear = runs.some(
@@ -67,7 +68,9 @@ function areCounted(plan: Plan, { outcome, body, runs }: EndedItem): boolean {
   );
   const uncounted = ['input_invalid', 'deferral_limit', 'deferral_timeout'].includes(body.error?.code ?? '');
   // That ends an attempt whatever the payload makes of it.
-  const isMarked = body.reason === 'unknown_charge';
+  const isMarked =
+    body.reason === 'unknown_charge' ||
+    [...world.swallowed].some((label) => label.startsWith(`${job.index}/${outcome.idx}/`));
   if (isUnclear || uncounted || isMarked) return true;
   // A batch that keeps its members is formed of all of them, also of those that have ended.
   if (runs.some((run) => run.kind === 'batch'))
@@ -100,14 +103,20 @@ function explainReview(world: World, job: EndedJob, { outcome, body, runs }: End
     const isOpen = call.kind !== 'once' && (call.state !== 'done' || (call.done_at ?? 0) >= decidedFrom);
     return isOpen && isOf(call.subject, job, outcome.idx);
   });
-  return open || isElsewhere(world, body, runs) ? undefined : 'a charge is unknown only where a call has no answer';
+  return open || isElsewhere(world, body, runs, decidedFrom)
+    ? undefined
+    : 'a charge is unknown only where a call has no answer';
 }
 
-/** Whether another process was about to make the call as well: it may have said since that nothing was done. */
-function isElsewhere(world: World, body: OutcomeBody, runs: readonly Run[]): boolean {
+/** Whether another process was about to make the call as well, or it was said later that nothing was done. */
+function isElsewhere(world: World, body: OutcomeBody, runs: readonly Run[], decidedFrom: number): boolean {
   const { calls = [] } = (body.draft ?? {}) as { calls?: { key: string }[] };
   const last = runs.at(-1)?.process;
-  return calls.some(({ key }) => world.observer.intents.get(key)?.some((intent) => intent.process !== last));
+  const { intents, withdrawnAt } = world.observer;
+  return calls.some(
+    ({ key }) =>
+      (withdrawnAt.get(key) ?? 0) >= decidedFrom || intents.get(key)?.some((intent) => intent.process !== last),
+  );
 }
 
 /** Whether it has a paid call of its own of which nobody knows what came. */
