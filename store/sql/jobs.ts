@@ -15,12 +15,12 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
     no: number,
     why: keyof typeof JOB_TRANSITIONS,
     state: JobState,
-    set: Record<string, unknown>,
+    set: () => Record<string, unknown>,
   ): Promise<JobRecord> =>
     write(async (trx) => {
       const changed = await trx
         .updateTable('jobs')
-        .set({ ...set, state, touched_at: now() })
+        .set({ ...set(), state, touched_at: now() })
         .where('no', '=', no)
         .where('state', 'in', [...JOB_TRANSITIONS[why]!.from])
         .returningAll()
@@ -68,14 +68,14 @@ export function createJobs(dialect: SqlDialect, now: () => number): Jobs {
     counts: (job) => read((db) => countItems(db, job)),
 
     requestCancel: (no, by) =>
-      change(no, 'cancel', 'cancelling', {
+      change(no, 'cancel', 'cancelling', () => ({
         paused: 0,
         cancel_at: now(),
         cancel_by: printable(by),
         cancel_running: sql`(select coalesce(sum(running), 0) from units where job_no = ${no} and closed = 0)`,
-      }),
-    pause: (no) => change(no, 'pause', 'paused', { paused: 1 }),
-    resume: (no) => change(no, 'resume', 'running', { paused: 0 }),
+      })),
+    pause: (no) => change(no, 'pause', 'paused', () => ({ paused: 1 })),
+    resume: (no) => change(no, 'resume', 'running', () => ({ paused: 0 })),
 
     deleteJob: (no) =>
       write(async (trx) => {

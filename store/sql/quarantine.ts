@@ -30,6 +30,9 @@ export async function closeLost(
   at: number,
 ): Promise<void> {
   const { no, generation, seq } = unit;
+  const job = await trx.selectFrom('jobs').select('finished_at').where('no', '=', no).executeTakeFirst();
+  // Of a job that has ended there is nothing left to be opened.
+  if (!job || job.finished_at !== null) return;
   const before = await trx
     .selectFrom('units')
     .select(['closed', 'accounted'])

@@ -199,7 +199,7 @@ describe('a cancel, wherever it finds a job', () => {
     });
     rig = await createRig({ queue: 'activity', payloads: [payload], env: { ITEMWISE_ROLLOVER_EVENTS: '50' } });
     const ids = await Promise.all(
-      Array.from({ length: 8 }, async () => (await rig.submit('test.nap', itemsOf(5_000))).id),
+      Array.from({ length: 4 }, async () => (await rig.submit('test.nap', itemsOf(5_000))).id),
     );
     // From here on every one of them rolls over every few units, and each cancel meets another moment of it.
     await until(rig.store, async () => (await countRuns(ids[0]!)) >= 2, 'a job has rolled over');
