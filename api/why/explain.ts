@@ -86,21 +86,18 @@ const RULES: Readonly<Record<Cause, (situation: Situation) => string | undefined
       ? `It was accepted ${forTime(now - job.createdAt)} ago, and its first unit has not reached a worker${diagnosis.units.length === 0 ? '' : ' yet'}.`
       : undefined,
 
-  window_full: ({ job, diagnosis, counts, now }) => {
-    const { window } = job.plan.tuning;
-    const slow = diagnosis.slowest;
-    if (counts.running < window && slow.length === 0) return undefined;
-    if (counts.running === 0) return undefined;
-    const named = slow.slice(0, 3).map((item) => `${item.itemId} for ${forTime(now - item.startedAt)}`);
-    const slowest = named.length > 0 ? `; the slowest: ${named.join(', ')}` : '';
-    const full = counts.running >= window ? `its window of ${window} is full` : `its window is ${window}`;
-    return `It is at work with ${items(counts.running)} in flight, and ${full}${slowest}.`;
+  window_full: (situation) => {
+    const { window } = situation.job.plan.tuning;
+    const { running } = situation.counts;
+    if (running < window) return undefined;
+    return `It is at work with ${items(running)} in flight, and its window of ${window} is full${slowest(situation)}.`;
   },
 
-  running: ({ counts }) =>
-    counts.running > 0
-      ? `It is at work: ${items(counts.running)} in flight, ${items(counts.pending)} not started.`
-      : undefined,
+  running: (situation) => {
+    const { running, pending } = situation.counts;
+    if (running === 0) return undefined;
+    return `It is at work: ${items(running)} in flight, ${items(pending)} not started${slowest(situation)}.`;
+  },
 
   parked: ({ diagnosis, counts, now }) => {
     const { total, nextDue, reasons } = diagnosis.parked;
@@ -123,6 +120,12 @@ export function explain(situation: Situation): Explanation {
     if (sentence !== undefined) return { cause, sentence };
   }
   throw new Error('the last rule always applies');
+}
+
+/** Names the items that have run for longest, if any has run for a while. */
+function slowest({ diagnosis, now }: Situation): string {
+  const named = diagnosis.slowest.slice(0, 3).map((item) => `${item.itemId} for ${forTime(now - item.startedAt)}`);
+  return named.length > 0 ? `; the slowest: ${named.join(', ')}` : '';
 }
 
 /** As much of a reason as the sentence has. */

@@ -20,7 +20,10 @@ export async function summarize(job: JobJson, api: Pick<ApiClient, 'items'>, hin
     // The job is at its end; that it cannot be asked for its failures does not change the news.
     const failures = await api.items(job.id, 'failed', SHOWN_FAILURES).catch((): ItemJson[] => []);
     lines.push(...failures.map((item) => `  failed: ${printable(item.id)}: ${errorLine(item.error)}`));
-    if (hint) lines.push(`  all that failed: ${hint(`results ${job.id} --outcome failed`)}`);
+    if (hint) {
+      lines.push(`  all that failed: ${hint(`results ${job.id} --outcome failed`)}`);
+      lines.push(`  run it again: ${hint(`retry ${job.id}`)}`);
+    }
   }
   if (hint && job.counts.needs_review > 0)
     lines.push(`  to review: ${hint(`results ${job.id} --outcome needs_review`)}`);

@@ -134,6 +134,7 @@ describe('summary', () => {
       '  used: 7 tokens',
       '  failed: A: c: m',
       '  all that failed: itemwise results job-1 --outcome failed',
+      '  run it again: itemwise retry job-1',
       '  to review: itemwise results job-1 --outcome needs_review',
       '  Temporal: http://127.0.0.1:8233/namespaces/default/workflows/job-1',
     ]);
